@@ -66,7 +66,8 @@ def names_of(cell):
     binds, reads = set(), set()
     for statement in ast.parse(cell).body:
         bound, read = _names(statement)
-        reads |= read - binds - (bound if isinstance(statement, (ast.For, ast.With)) else set())
+        of_itself = isinstance(statement, (ast.Assign, ast.AugAssign))  # `rows = rows[kept]`
+        reads |= read - binds - (set() if of_itself else bound)
         binds |= bound
     return binds, reads
 

@@ -172,9 +172,10 @@ def installed(tmp_path_factory):
 def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_cannot(installed):
     lacking = {"sweep": "sweep --grid mine.toml --quiet", "figure": "figure fig02 --quiet"}
     lacking |= {f"attention_book.{name}": f"from attention_book import {name}" for name in ("sweep", "style")}
-    version, (code, answer, said), *missing = installed("--version", "baseline --json", *lacking.values(), without=True)
+    threshold = "threshold --points 16 --scrambles 4 --json"
+    version, (code, answer, said), *missing = installed("--version", threshold, *lacking.values(), without=True)
     assert version == [0, f"attention-phases {__version__}, commit {COMMIT}\n", ""]
-    assert (code, said) == (0, "") and json.loads(answer)["test_mse"] > 0
+    assert (code, said) == (0, "") and json.loads(answer)["alpha"] > 0
     for command, (*ended, said) in zip(lacking, missing, strict=True):
         needs = rf"{command} needs \w+, which is not installed: pip install -e '.\[book\]', .*\n"
         assert ended == [1, ""] and re.fullmatch(needs, said)

@@ -25,9 +25,9 @@ from attention_book.paths import DATA, ROOT
 from attention_book.store import provenance
 from attention_book.store.parquet import load
 from attention_phases import Task
+from attention_phases.beyond.optimal import thresholds_of_learning
 from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
-from attention_phases.theory.optimal import thresholds_of_learning
 
 PACKAGE = json.loads((ROOT / "data" / "datapackage.json").read_text(encoding="utf-8"))
 
@@ -40,24 +40,6 @@ def test_files_are_up_to_date():
     """Every table is in them, with its columns, size and hash."""
     for name, text in texts().items():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run `make metadata`"
-
-
-def test_every_name_that_a_column_holds_is_explained():
-    for resource in PACKAGE["resources"]:
-        known = {
-            field["name"]: {category["value"] for category in field["categories"]}
-            for field in resource["schema"]["fields"]
-            if "categories" in field
-        }
-        table = pq.read_table(ROOT / "data" / resource["path"], columns=list(known))
-        for name, names in known.items():
-            assert texts_of(table[name]) <= names, (resource["name"], name)
-
-
-def test_numbers_have_units_and_nothing_else_has():
-    for resource in PACKAGE["resources"]:
-        for field in resource["schema"]["fields"]:
-            assert ("unit" in field) == (field["type"] == "number"), (resource["name"], field["name"])
 
 
 def test_the_readme_says_the_stored_results():

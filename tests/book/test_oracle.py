@@ -26,11 +26,11 @@ from attention_book.store import provenance
 from attention_book.store.parquet import decode, load
 from attention_book.store.provenance import restore
 from attention_phases import Task
+from attention_phases.amp.message_passing import damped, limiting, start_state, step
 from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
 from attention_phases.theory import solve
 from attention_phases.theory.branches import row_of
-from attention_phases.training.message_passing import damped, limiting, start_state, step
 
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by experiment
 KINDS = sorted({cell_type.__name__ for cell_type in TYPES.values()})
@@ -38,43 +38,10 @@ KINDS = sorted({cell_type.__name__ for cell_type in TYPES.values()})
 SIZES = {"experiment", "alpha", "alphas", "d", "seed", "data_seed", "start_seed", "points", "scrambles", "tested"}
 DEAREST = 12.0  # seconds of a cell when it was stored: those that take longer are of kinds that have others
 DEAR = [name for name in KINDS if "Line" in name or "Copies" in name or name in ("RuleCell", "OneStepThresholdsCell")]
-# The gauge of two columns, and what each holds at zero. The errors of these too.
-ZERO = {
-    "fig11": {"theta_2"},
-    "fig14_random": {"theta_2"},
-    "two_teachers_theory": {"theta_2", "q_12", "m_1"},
-    "variants_theory": {"m_1"},
-}
 NOT_REPEATED = {  # columns that no test computes again, beside those of which a kind says itself that they differ
     "SearchCell": {"temperature": "of a search by annealing, whose end rounding decides"},
     "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_breaking_page` has it by hand"},
 }
-
-
-@pytest.mark.parametrize("name", GRIDS)
-def test_a_tolerance_is_small_beside_what_it_is_a_tolerance_of(name):
-    """A fifth of the large values of a column at most: one that is larger lets everything pass.
-
-    What is zero but for its error, as the complexity of a ground state, is compared with its error. An overlap that is
-    zero by symmetry has no size.
-    """
-    rows, kind = load(DATA / f"{name}.parquet"), TYPES[name].kind
-    if kind.beginning:
-        rows = rows.groupby("cell", observed=True).head(BEGINNING)
-    if "d" in rows:
-        rows = rows.sort_values(by="d", ascending=False)
-    tolerances = {column: allowed for column, allowed in kind.tolerances_of(rows).items() if column in rows}
-    assert tolerances
-    for column, (relative, absolute) in tolerances.items():
-        sizes = rows.reindex(columns=[column, f"{column}_error"]).astype(float).abs().max(axis=1)
-        sizes = sizes[sizes > 1e-12]
-        zero = column.removesuffix("_error") in ZERO.get(name, ())
-        assert sizes.empty if zero else absolute < 0.2 * sizes.quantile(0.9), column
-        assert relative <= (0.3 if column.endswith("_error") else 0.1), column
-    known = {"cell", *provenance.ORIGIN, *kind.unrepeatable, *json.loads(str(rows["cell"].iloc[0]))}
-    for column in rows.columns.difference([*known, *tolerances]):  # equal to the last bit: settings, no results
-        if pd.api.types.is_float_dtype(rows[column]):
-            assert (rows[column].dropna().round(6) == rows[column].dropna()).all(), column
 
 
 @cache

@@ -26,6 +26,7 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
     there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
     given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "row_of": lambda *_: row}
+    given |= dict.fromkeys(("rules", "by_rules"))  # of the paper's task alone
     shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from pages import stored as stored
 
 from attention_book.analysis import thresholds
 from attention_book.paths import DATA, NOTEBOOKS

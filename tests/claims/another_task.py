@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from pages import stored
 from scipy import stats
 
 from attention_phases.training.trials import FRESH
-from claims import each_holds, load
+from claims import each_holds, load, stored
 
 pytestmark = pytest.mark.slow  # the cells of this page all solve the theory
 page = stored("another_task", points=512)

@@ -1,11 +1,10 @@
 """What `architectures_compared` says of the stored results."""
 
 import numpy as np
-from pages import stored
 
 from attention_phases import Task
 from attention_phases.model.architectures import CORRELATION, Architecture
-from claims import each_holds
+from claims import each_holds, stored
 
 page = stored("architectures_compared")
 

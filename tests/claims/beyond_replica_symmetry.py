@@ -1,11 +1,10 @@
 """What `beyond_replica_symmetry` says of the stored results."""
 
 import pandas as pd
-from pages import stored
 
 from attention_book.analysis import instances
 from attention_book.analysis.thresholds import ground_states, with_one_step
-from claims import each_holds, load
+from claims import each_holds, load, stored
 
 page = stored("beyond_replica_symmetry")
 

@@ -1,8 +1,6 @@
 """What `fig11_rank2` says of the stored results."""
 
-from pages import stored
-
-from claims import each_holds, line
+from claims import each_holds, line, stored
 
 
 def copies_of_rank_two_stay_apart():

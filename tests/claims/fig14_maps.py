@@ -1,10 +1,9 @@
 """What `fig14_maps` says of the stored results."""
 
 import pandas as pd
-from pages import stored
 
 from attention_book.analysis import instances, thresholds
-from claims import each_holds, line, load
+from claims import each_holds, line, load, stored
 
 page = stored("fig14_maps")
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from pages import stored
 from scipy import stats
 from scipy.optimize import minimize
 
@@ -11,7 +10,7 @@ from attention_book.experiments.beyond.ways_down import WAYS, lbfgs
 from attention_phases import Task
 from attention_phases.model import two_tokens
 from attention_phases.training.optimizers import GD_RATE, GD_STEPS
-from claims import each_holds, line, per_cent
+from claims import each_holds, line, per_cent, stored
 
 page = stored("fig15_random")
 

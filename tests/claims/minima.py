@@ -1,8 +1,6 @@
 """What `minima` says of the stored results."""
 
-from pages import stored
-
-from claims import each_holds, load
+from claims import each_holds, load, stored
 
 page = stored("minima")
 

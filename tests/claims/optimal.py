@@ -2,13 +2,12 @@
 
 import numpy as np
 import pandas as pd
-from pages import stored
 from scipy.special import roots_genlaguerre
 
 from attention_book.analysis.architectures import teacher_lengths
 from attention_book.experiments.beyond.optimal import PositionsGivenCell
 from attention_phases import Task
-from claims import each_holds, line, load
+from claims import each_holds, line, load, stored
 
 page = stored("optimal")
 

@@ -1,8 +1,6 @@
 """What `published_tables` says of the stored results."""
 
-from pages import stored
-
-from claims import each_holds
+from claims import each_holds, stored
 
 page = stored("published_tables")
 

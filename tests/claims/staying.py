@@ -3,12 +3,11 @@
 from functools import cache
 
 import numpy as np
-from pages import stored
 
 from attention_phases import Task
+from attention_phases.amp.stability import gain_without_jumps
 from attention_phases.theory import solve
-from attention_phases.theory.stability import gain_without_jumps
-from claims import each_holds
+from claims import each_holds, stored
 
 page = stored("staying")
 

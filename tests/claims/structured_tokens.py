@@ -2,10 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from pages import stored
 
 from attention_phases import Task
-from claims import each_holds, load
+from claims import each_holds, load, stored
 
 page = stored("structured_tokens")
 

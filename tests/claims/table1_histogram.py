@@ -1,10 +1,8 @@
 """What `table1_histogram` says of the stored results."""
 
-from pages import stored
-
 from attention_book import published
 from attention_book.analysis.instances import in_errors
-from claims import each_holds, load
+from claims import each_holds, load, stored
 
 page = stored("table1_histogram")
 

@@ -88,7 +88,7 @@ def ends(monkeypatch):
     def point(task, weights, teacher):
         return SimpleNamespace(named={"q": float(weights[0])})
 
-    monkeypatch.setattr("attention_phases.model.two_tokens.overlaps", point)
+    monkeypatch.setattr("attention_phases.model.weights.overlaps", point)
     return weights, students
 
 

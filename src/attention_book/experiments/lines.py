@@ -70,10 +70,10 @@ def standard_line(cell) -> list[dict]:
       `reason` of the solution beyond it, or `UNSETTLED` where the end is known to a step alone;
     - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
     """
+    from attention_phases.quadrature import usual_points
     from attention_phases.theory import follow, linear_baseline, threshold
     from attention_phases.theory.branches import row_of
     from attention_phases.theory.ends import BORDERS, border, branch_ends
-    from attention_phases.theory.quadrature import usual_points
     from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between
 
     task, alphas, quadrature = cell.task, sorted(cell.alphas), cell.quadrature

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_phases.attention import attention, target_attention
+from attention_phases.quadrature import gaussian_points
 from attention_phases.task import Task
 from attention_phases.theory import equations
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Averages, Hats, Overlaps, Scalars, penalty, teacher_fit
 from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend
-from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
 from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
 

@@ -9,7 +9,7 @@ from math import sqrt
 import torch
 
 from attention_phases.attention import own_attention
-from attention_phases.theory.quadrature import tensor_rule
+from attention_phases.quadrature import tensor_rule
 
 from ..students import CONTROLS
 

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from attention_phases.model.two_tokens import overlaps
-from attention_phases.training.message_passing import DAMPING, damped, step
+from attention_phases.amp.message_passing import DAMPING, damped, step
+from attention_phases.model.weights import overlaps
 
 PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
 # Damping, iterations before two copies are compared, and iterations over which they are. The positional branch has a

@@ -21,7 +21,8 @@ def descend_by_legs(cell, displaced=0.0):
     """
     import torch
 
-    from attention_phases.model.two_tokens import overlaps, risk, sample
+    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.model.weights import overlaps
 
     from .ways_down import WAYS
 

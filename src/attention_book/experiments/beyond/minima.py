@@ -23,7 +23,8 @@ def follow(cell):
     `excess` is the training loss without the part that no student can fit.
     """
     from attention_phases.model.sentences import sentence_count
-    from attention_phases.model.two_tokens import overlaps, sample
+    from attention_phases.model.two_tokens import sample
+    from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import fit, start_weights
 
     task, rng = cell.task, cell.rng()
@@ -48,7 +49,7 @@ def descend(cell):
     Beside train_loss, q, m and theta: `minimum`, which of the distinct ends it is; `nearest`, its distance to the
     nearest other end over the size of both; `aligned`, ``|cosine|`` with the next start's (Q and -Q are one).
     """
-    from attention_phases.model.two_tokens import overlaps
+    from attention_phases.model.weights import overlaps
 
     data, students, _ = _descents(cell)
     cosines = _cosines(students)
@@ -73,7 +74,7 @@ def search(cell):
     single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of "anneal", from where
     the start without noise ends. Each has train_loss, q, m, theta and `aligned`, its ``|cosine|`` with the lowest.
     """
-    from attention_phases.model.two_tokens import overlaps
+    from attention_phases.model.weights import overlaps
 
     from .searches import anneal, hop
 

@@ -22,7 +22,7 @@ def broken_thresholds(cell) -> list[dict]:
     `one_step_row`. Each has a `reason`, empty where the search for the ground state converged. Where there is no
     threshold the row has nothing but its reason, and no row has what is not a finite number.
     """
-    from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
+    from attention_phases.beyond.one_step.threshold import broken_critical, broken_linear
 
     quadrature = {"points": cell.points, **cell.quadrature}
     rows = _moved_rows("critical", "", broken_critical(cell.task, **quadrature))
@@ -46,7 +46,7 @@ def _moved_rows(kind, place, moved):
 
 def broken_state(cell) -> list[dict]:
     """Return the row of a `OneStepCell`: all of `one_step_row` that is a finite number."""
-    from attention_phases.theory.one_step.solution import one_step
+    from attention_phases.beyond.one_step.solution import one_step
 
     return [finite(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
 

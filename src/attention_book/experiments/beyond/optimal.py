@@ -14,8 +14,8 @@ from ..students import OnData, StudentCell, both, students
 
 def look_for_teacher(cell):
     """Row of a `RecoveryCell`: how much of the teacher it knows, and the test error of what it would predict."""
-    from attention_phases.theory.optimal import estimate_error
-    from attention_phases.training.recovery import recover
+    from attention_phases.amp.recovery import recover
+    from attention_phases.beyond.optimal import estimate_error
 
     q, steps, converged = recover(cell.task, cell.alpha, cell.d, cell.rng())
     test_mse = estimate_error(cell.task, min(q, 1.0)).value
@@ -36,7 +36,7 @@ def beside_positions(task, data):
 
 @dataclass(frozen=True)
 class RecoveryCell(OnData):
-    """Message passing of the optimal learner from random weights, see `training.recovery`."""
+    """Message passing of the optimal learner from random weights, see `amp.recovery`."""
 
     kind = Kind(
         look_for_teacher,

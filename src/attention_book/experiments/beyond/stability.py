@@ -27,8 +27,8 @@ def measure(cell):
     "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
     Q, the `change` in an iteration, and the overlaps, means over late iterations; none if the overlaps run away.
     """
+    from attention_phases.amp.message_passing import iterate, limiting, start_state
     from attention_phases.model.two_tokens import sample
-    from attention_phases.training.message_passing import iterate, limiting, start_state
 
     from .convergence import SCHEDULES, contraction, copies
 
@@ -62,8 +62,8 @@ def copies_line(cell) -> list[dict]:
     `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved` (the smallest distance that
     was tried); and of the standard student the replicon between jumps, with its error.
     """
+    from attention_phases.amp.stability import gains, gains_of_columns, settling_distance
     from attention_phases.theory import follow
-    from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
 
     task, form, points, quadrature, rows = cell.task, cell.architecture, cell.points, cell.quadrature, []
     for branch in cell.branches:

@@ -26,8 +26,9 @@ def stay(cell, displaced=0.0):
     """
     import torch
 
-    from attention_phases.model.curvature import hessian, softness
-    from attention_phases.model.two_tokens import overlaps, risk, sample
+    from attention_phases.beyond.curvature import hessian, softness
+    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import fit, gradient_descent, start_weights
 
     rng, rows = cell.rng(), []

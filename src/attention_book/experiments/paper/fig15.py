@@ -13,7 +13,8 @@ def take_first_steps(cell):
     """Rows of a `FirstStepsCell`: q, m and theta of each student, by its `number`, after each `step`."""
     import torch
 
-    from attention_phases.model.two_tokens import overlaps, sample
+    from attention_phases.model.two_tokens import sample
+    from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import gradient_descent, start_weights
 
     rng, rows = cell.rng(), []

@@ -15,10 +15,9 @@ import numpy as np
 from ..attention import pair_attention, softmax
 from ..errors import BadInput, as_number, check_kind, check_real
 from ..measured import Measured, standard_error
-from ..model.architectures import Architecture
-from ..task import Cluster, Task, encoding, variances
-from .quadrature import TEST_ERROR_NET, gaussian_points
-from .setting import Setting
+from ..quadrature import TEST_ERROR_NET, gaussian_points
+from ..task import Cluster, Task, encoding, teacher_variances, variances
+from .architectures import STANDARD, Architecture
 
 
 def test_error(
@@ -35,31 +34,60 @@ def test_error(
 
     Args:
         overlaps: q, m and theta by name, such as those of a `Solution`; at finite d also rho and m_teacher, those of
-            the teacher, which `message_passing` and `two_tokens.overlaps` give
+            the teacher, which `message_passing` and `weights.overlaps` give
         d: embedding dimension; infinite for the high-dimensional limit
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
         given: weight of A that the student adds itself to its attention
         trained: the task whose overlaps these are, if another one than is tested; in sigma, the strength of the
             encoding, omega and A the two may differ
     """
+    d = as_number(d)
+    if not (isinstance(d, Real) and d >= 2):
+        raise BadInput("d", d, "a number >= 2, or infinite")
+    given = check_real("given", given, "a finite number", lambda v: True)
+    if attention is not None and np.shape(attention) != (2, 2):
+        raise BadInput("attention", attention, "a (2, 2) matrix")
+    q, m, theta, rho, m_teacher = _overlaps_at(task, overlaps, d, trained)
+    variance, root = task.sigma**2, sqrt(q) or 1.0  # weights that are all zero have no direction, and no overlap
+    rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
+    numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
+    xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
+    positions = np.array(task.matrix)[:, :, None, None]
+    target = (1 - task.omega) * pair_attention(theta / root * xi + rest * zeta) + task.omega * positions
+    if attention is None:
+        w = sqrt(q) * xi + m * np.array([1, -1])[:, None, None]
+        student = (1 - given) * pair_attention(w) + given * positions
+    else:
+        student = np.broadcast_to(np.asarray(attention)[:, :, None, None], target.shape)
+    miss = target - student  # (2, 2, scrambles, points)
+    squares = variance * (miss**2).sum((0, 1))
+    if d < inf:
+        by_xi = variance * m / root
+        by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
+        # Along span{Q, Q*} a token's entries are not free: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
+        plane = sum((_mix(miss, part) ** 2).sum(0) for part in (xi, zeta))
+        squares += (variance * plane - 2 * squares + _by_encoding(task, student, miss, by_xi * xi + by_zeta * zeta)) / d
+    per_scramble = squares.mean(1) / 2
+    return Measured(float(per_scramble.mean()), standard_error(per_scramble))
+
+
+def _overlaps_at(task: Task, overlaps: Any, d: float, trained: Task | None) -> tuple[float, float, float, float, float]:
+    """q, m, theta, rho and m_teacher under the law of the sentences of `task`, if they can be; see `test_error`."""
     of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
         raise BadInput("overlaps", overlaps, "numbers q, m and theta, of one column of weights")
     q = check_real("q", q, "a finite number >= 0", lambda v: v >= 0)
-    named = (("m", m), ("theta", theta), ("given", given))
-    m, theta, given = (check_real(name, value, "a finite number", lambda v: True) for name, value in named)
-    d = as_number(d)
-    if not (isinstance(d, Real) and d >= 2):
-        raise BadInput("d", d, "a number >= 2, or infinite")
-    limit = Setting(task).rho
-    if limit.size > 1 or task.clusters:
+    m, theta = (check_real(*named, "a finite number", lambda v: True) for named in (("m", m), ("theta", theta)))
+    check_kind("task", task, Task)
+    STANDARD.attention(task)  # refuses an A of other sentences
+    if len(task.teachers) > 1 or task.clusters or np.size(task.directions[0].eigenvalue) > 1:
         raise BadInput("task", task, "of one teacher, of tokens with one law and no clusters, see general_test_error")
     if replace(task, encoding=1.0).structured and d < inf:
         raise BadInput("d", d, "left out for a task with structure, see general_test_error")
-    if d < inf and of("rho") is None:
-        raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
     rho, m_teacher = of("rho"), of("m_teacher", 0.0)
+    if d < inf and rho is None:
+        raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
     if trained is not None:  # the weights are the same
         check_kind("trained", trained, Task)
         if (trained.spectrum, trained.teachers) != (task.spectrum, task.teachers):
@@ -67,39 +95,24 @@ def test_error(
         size, strength = (task.sigma / trained.sigma) ** 2, task.encoding / trained.encoding
         q, theta, rho = size * q, size * theta, rho and size * rho
         m, m_teacher = strength * m, strength * m_teacher
-    rho = limit.item() if rho is None else rho
+    rho = teacher_variances(task).item() if rho is None else rho
     if theta**2 > 4 * q * rho:  # a teacher's length fluctuates in finite d
         raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")
-    variance = task.sigma**2
-    root = sqrt(q) or 1.0  # weights that are all zero have no direction, and no overlap to divide
-    rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
-    numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
-    xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
-    w = sqrt(q) * xi + m * np.array([1, -1])[:, None, None]
-    y = theta / root * xi + rest * zeta
-    positions = np.array(task.matrix)[:, :, None, None]
-    target = (1 - task.omega) * pair_attention(y) + task.omega * positions
-    if attention is not None and np.shape(attention) != (2, 2):
-        raise BadInput("attention", attention, "a (2, 2) matrix")
-    if attention is None:
-        student = (1 - given) * pair_attention(w) + given * positions
-    else:
-        student = np.broadcast_to(np.asarray(attention)[:, :, None, None], target.shape)
-    miss = target - student  # (2, 2, scrambles, points)
+    return q, m, theta, rho, m_teacher
 
-    squares = variance * (miss**2).sum((0, 1))
-    if d < inf:
-        # Along span{Q, Q*} a token's entries are not free: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
-        plane = sum((np.einsum("ab...,b...->a...", miss, part) ** 2).sum(0) for part in (xi, zeta))
-        # The student also passes on the encoding c u 1_d/sqrt(d), u = (1, -1), with which Q and Q* overlap.
-        by_xi = variance * m / root
-        by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
-        along = by_xi * xi + by_zeta * zeta
-        passed = student[:, 0] - student[:, 1]
-        by_encoding = ((task.encoding * passed) ** 2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
-        squares += (variance * plane - 2 * squares + by_encoding) / d
-    per_scramble = squares.mean(1) / 2
-    return Measured(float(per_scramble.mean()), standard_error(per_scramble))
+
+def _by_encoding(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """What a student adds to d times the squares as it passes on c u 1_d/sqrt(d), u = (1, -1), as a part of tokens.
+
+    along: what Q and Q* know of that direction, from the fields (2, scrambles, points)
+    """
+    passed = student[:, 0] - student[:, 1]
+    return ((task.encoding * passed) ** 2 - 2 * passed * _mix(miss, along)).sum(0)
+
+
+def _mix(matrices: np.ndarray, fields: np.ndarray) -> np.ndarray:
+    """Matrices (2, 2, ...) times fields (2, ...)."""
+    return np.einsum("ab...,b...->a...", matrices, fields)
 
 
 def general_test_error(

@@ -1,4 +1,4 @@
-"""Message passing of the optimal learner (`theory.optimal`) on sampled sentences, from random weights.
+"""Message passing of the optimal learner (`beyond.optimal`) on sampled sentences, from random weights.
 
 In units where the teacher's fields have variance 1, y = F Q* with rows F = xi/(sigma sqrt(d)). A state is the estimate
 Q, the forces g of the sentences and the variance V of each weight given all that is known. One step computes

@@ -22,16 +22,16 @@ import torch
 from ..errors import COVERED, BadInput, check_count, check_kind, check_real
 from ..machine import torch_defaults
 from ..model.sentences import positional_encoding
-from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
+from ..model.two_tokens import Dataset, risk, sample
+from ..model.weights import StudentOverlaps, overlaps, overlaps_and_errors
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task, variances
 from ..theory.branches import MINIMA
 from ..theory.equations import bends, teacher_fit, unfitted
 from ..theory.kernels.two_tokens import forces
 from ..theory.solver import solve
-from ..theory.stability import modes
-from .optimizers import start_weights
-from .trials import overlaps_and_errors
+from ..training.optimizers import start_weights
+from .stability import modes
 
 STEPS, STILL = 1000, 1e-12  # of the relative change of Q in one iteration
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from explorer import EXPERIMENTS
-from pages import Page, stored
+from pages import Page
 from scipy.special import expit
 
 from attention_book.analysis.arrivals import classify
@@ -16,6 +16,7 @@ from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.equations import teacher_fit
 from attention_phases.theory.kernels.two_tokens import search
+from claims import stored
 
 
 @pytest.mark.slow

@@ -15,14 +15,13 @@ import numpy as np
 
 from ..measured import Measured
 from ..model.architectures import Architecture
-from ..model.curvature import by_fields
+from ..quadrature import SCRAMBLES, gaussian_points, jackknife
 from ..task import Task
-from .branch import BranchMap, Net
-from .equations import Overlaps, Scalars, Setting, average, teacher_fit
-from .kernels.two_tokens import forces
-from .quadrature import SCRAMBLES, gaussian_points, jackknife
-from .solver import derivatives
-from .thresholds import falls
+from ..theory.branch import BranchMap, Net
+from ..theory.equations import Overlaps, Scalars, Setting, average, hessians, teacher_fit
+from ..theory.kernels.two_tokens import forces
+from ..theory.solver import derivatives
+from ..theory.thresholds import falls
 
 RESPONSE_STEPS = 1000  # iterations of the response to small forces, from none
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
@@ -102,7 +101,7 @@ def gain_without_jumps(
         targets = teacher_fit(task, task.sigma * z)
         w = np.array([[overlaps.m], [-overlaps.m]]) + sqrt(overlaps.q) * noise
         h = w + overlaps.V * forces(w, targets, overlaps.V, variance)[0]
-        bends, axes = np.linalg.eigh(by_fields(h.T, targets.T, 2 * variance))
+        bends, axes = np.linalg.eigh(hessians(h, targets, variance))
         parts.append((bends, np.einsum("an,nab->nb", z, axes) ** 2))
     bends, along = map(np.array, zip(*parts))  # each (scrambles, points, 2)
 

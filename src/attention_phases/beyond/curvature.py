@@ -11,27 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import eigsh
-from scipy.special import expit
+
+from ..theory.equations import hessians
 
 if TYPE_CHECKING:  # with torch, slow to load, which theory does without
     from torch import Tensor
 
-    from .two_tokens import Dataset
+    from ..model.two_tokens import Dataset
 
 SOFT_COUNT = 8  # directions of the smallest curvature that are compared with the teacher
 BASIS = 60  # vectors that Lanczos' method keeps: at the edge of a spectrum few converge slowly
-
-
-def by_fields(h: np.ndarray, targets: np.ndarray, stiffness: np.ndarray | float) -> np.ndarray:
-    """Return B of sentences (n, 2, 2) with these fields and targets (n, 2) and stiffness (n, 1), see `Dataset`."""
-    lean = h - h[:, ::-1]  # the score of S_aa is h_a (h_a - h_b)
-    s = expit(h * lean)
-    force = stiffness * s * (1 - s)
-    slope = force * (s - targets)  # of the loss by the score, and its second derivative
-    bend = force * (s * (1 - s) + (s - targets) * (1 - 2 * s))
-    same = 2 * slope + bend * (h + lean) ** 2 + (bend * h**2)[:, ::-1]
-    other = -(slope + bend * (h + lean) * h).sum(1)
-    return np.stack([same[:, 0], other, other, same[:, 1]], axis=1).reshape(-1, 2, 2)
 
 
 def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
@@ -44,9 +33,9 @@ def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
     >>> hessian(data, data.teacher, 0.01).shape
     (20, 20)
     """
-    parts = data.inputs, data.targets, data.stiffness[:, None], weights
-    x, targets, stiffness, weights = (part.double().numpy() for part in parts)
-    bent = by_fields(x @ weights, targets, stiffness) @ x
+    parts = data.inputs, data.targets, data.stiffness, weights
+    x, targets, stiffness, Q = (part.double().numpy() for part in parts)
+    bent = hessians((x @ Q).T, targets.T, stiffness / 2) @ x
     return lam * np.eye(data.d) + x.reshape(-1, data.d).T @ bent.reshape(-1, data.d)
 
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from ...errors import BadInput, check_choice, check_kind, check_positive, check_real
 from ...measured import standard_error
+from ...quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ...task import Task
-from ..branch import powell
-from ..branches import MINIMA
-from ..equations import Overlaps, Scalars
-from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from ..solver import ENDED, STEP, TOLERANCE, UNSEEN, UNSETTLED, Solution, displacement, solve
+from ...theory.branch import powell
+from ...theory.branches import MINIMA
+from ...theory.equations import Overlaps, Scalars
+from ...theory.solver import ENDED, STEP, TOLERANCE, UNSEEN, UNSETTLED, Solution, displacement, solve
 from . import equations
 from .equations import BrokenBranch, Fields, Root, SplitBranch, Valley
 
@@ -102,7 +102,7 @@ def one_step(
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:
-        raise BadInput("breaking", 1, "0 for a task with a covariance or other structure")
+        raise BadInput("task", task, "without a covariance or other structure, for one step of breaking")
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points

@@ -23,8 +23,8 @@ from scipy.special import roots_genlaguerre
 from ..attention import attention
 from ..errors import BadInput, check_count, check_positive
 from ..measured import Measured
+from ..quadrature import gaussian_points, tensor_rule
 from ..task import Task
-from .quadrature import gaussian_points, tensor_rule
 
 NODES = (80, 160)  # of the sizes and of the signs of the fields
 TEST_NET = (2**13, 16)

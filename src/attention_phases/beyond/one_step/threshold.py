@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...measured import UNKNOWN, Measured, standard_error
+from ...model.prediction_error import test_error
 from ...task import Task
-from ..branches import MINIMA
-from ..equations import Scalars
-from ..prediction_error import test_error
-from ..thresholds import Threshold, threshold
+from ...theory.branches import MINIMA
+from ...theory.equations import Scalars
+from ...theory.thresholds import Threshold, threshold
 from .solution import OneStep, one_step
 
 NO_THRESHOLD = "no replica-symmetric threshold"

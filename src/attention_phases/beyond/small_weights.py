@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..measured import Measured
+from ..quadrature import gaussian_points
 from ..task import Task
-from .equations import bends, teacher_fit
-from .quadrature import gaussian_points
+from ..theory.equations import hessians, teacher_fit
 
 DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
 PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # of the resolvent at which the edge of the bulk is looked for
@@ -32,8 +32,7 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
     normal: the fields that these sentences have for the teacher, over sigma, (2, N)
     """
     y = task.sigma * normal
-    h11, h12, h22 = bends(np.zeros_like(y), teacher_fit(task, y), task.sigma**2)
-    weights, axes = np.linalg.eigh(np.array([[h11, h12], [h12, h22]]).T)
+    weights, axes = np.linalg.eigh(hessians(np.zeros_like(y), teacher_fit(task, y), task.sigma**2))
     along = np.einsum("nak,an->nk", axes, y)
     return weights, (axes[:, 0] - axes[:, 1]) ** 2, along**2 - task.sigma**2
 

@@ -14,12 +14,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...measured import standard_error
+from ...quadrature import over_scrambles, pool
 from ...task import Task
-from ..branch import BranchMap, Net
-from ..equations import UNTOLD, Overlaps, teacher_fit, unfitted
-from ..kernels.two_tokens import forces
-from ..quadrature import over_scrambles, pool
-from ..solver import derivatives, displacement, is_present, is_settled
+from ...theory.branch import BranchMap, Net
+from ...theory.equations import UNTOLD, Overlaps, teacher_fit, unfitted
+from ...theory.kernels.two_tokens import forces
+from ...theory.solver import derivatives, displacement, is_present, is_settled
 
 RADII, ANGLES = 3, 6  # of the inner points
 FEW = 2**9  # points a scramble on which derivatives are taken

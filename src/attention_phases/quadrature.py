@@ -18,7 +18,7 @@ from numba import config
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import ndtri
 
-from ..errors import BadInput, check_count, check_memory
+from .errors import BadInput, check_count, check_memory
 
 SCRAMBLES = 16
 # Points a scramble where the caller names no number: on the kernel of two tokens, and on the general one, which is
