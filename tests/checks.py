@@ -54,7 +54,7 @@ def values_of(table, column):
 
 
 def check_columns(table, own):
-    """Each column of a table has a meaning, numbers have a unit, and every name that a column holds is explained."""
+    """Each column has a meaning and says it, numbers have a unit, and every name that a column holds is explained."""
     for column in pq.read_schema(table):
         try:
             about = described(column.name, own)
@@ -63,6 +63,9 @@ def check_columns(table, own):
             continue
         if bool(about.unit) != pa.types.is_floating(column.type):
             yield f"column {column.name!r} of {table.name}: numbers have a unit, and nothing else has one"
+        said = {name.decode(): text.decode() for name, text in (column.metadata or {}).items()}
+        if said != {name: text for name, text in (("description", about.meaning), ("unit", about.unit)) if text}:
+            yield f"column {column.name!r} of {table.name} does not say what it means: make metadata"
         if about.names:
             unknown = values_of(table, column.name) - {None, *about.names}
             if unknown:
