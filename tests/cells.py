@@ -2,10 +2,12 @@
 
 import dis
 from functools import cache
+from unittest.mock import patch
 
 import jupytext
 import matplotlib.pyplot as plt
 
+import attention_book
 from attention_book.paths import NOTEBOOKS
 
 
@@ -34,12 +36,15 @@ def cell(page, name, after=(), **given):
     """All names after the cell that binds one, given values for what it reads; the page's imports run before.
 
     after: names that other cells bind, which run before; given values stand in the place of what they give too.
+    given: by name, those of `attention_book` among them.
     """
     names = {}
     exec(sources(page)[0], names)
-    for each in (*after, name):
-        names |= given
-        exec(sources(page)[binding(page, each)], names)
+    of_book = {given_name: given.pop(given_name) for given_name in attention_book.MODULES if given_name in given}
+    with patch.dict(vars(attention_book), of_book):
+        for each in (*after, name):
+            names |= given
+            exec(sources(page)[binding(page, each)], names)
     plt.close("all")
     return names
 

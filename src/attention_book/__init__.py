@@ -1,4 +1,4 @@
-"""The book beside the science; a notebook imports from here what it needs.
+"""The book beside the science; a notebook imports it as `book` and takes from here what it needs.
 
 `experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
 them what several pages need, `render` gives numbers and pictures their form. `command_line` is the program.
@@ -9,7 +9,7 @@ from typing import Any
 
 from .paths import lacking
 
-# What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
+# What notebooks use, by module. A module is loaded when a name of it is asked for: to load all takes a second.
 NAMES = {
     "experiments": "grid",
     "experiments.results": "read sweep",
