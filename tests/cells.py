@@ -13,10 +13,9 @@ from attention_book.paths import NOTEBOOKS
 
 @cache
 def sources(page):
-    """Code of a notebook, cell by cell, as a kernel would run it, but nothing is shown; `quoted` has what is glued."""
-    glue = "quoted = {}\nglue = lambda name, text, into=quoted, **_: into.update({name: text})"
+    """Code of a notebook, cell by cell, as a kernel would run it, but nothing is shown; `quoted` has what it quotes."""
     cells = [cell.source for cell in jupytext.read(NOTEBOOKS / f"{page}.md").cells if cell.cell_type == "code"]
-    return [source.replace("style.use_book_output()", glue) for source in cells]
+    return [source.replace("style.use_book_output()", "quoted = {}") for source in cells]
 
 
 @cache
@@ -32,19 +31,27 @@ def operations(code):
     return {(step.opname, step.argval) for step in dis.get_instructions(code)}
 
 
+def run(source, names, **of_book):
+    """Run a cell with some names of `attention_book` given by hand; `quoted` takes what it quotes."""
+
+    def quote(*several, **numbers):
+        names["quoted"] |= {name: getattr(value, "text", value) for name, value in dict(*several, **numbers).items()}
+
+    with patch.dict(vars(attention_book), quote=quote, **of_book):
+        exec(source, names)
+
+
 def cell(page, name, after=(), **given):
     """All names after the cell that binds one, given values for what it reads; the page's imports run before.
 
     after: names that other cells bind, which run before; given values stand in the place of what they give too.
     given: by name, those of `attention_book` among them.
     """
-    names = {}
-    exec(sources(page)[0], names)
-    of_book = {given_name: given.pop(given_name) for given_name in attention_book.MODULES if given_name in given}
-    with patch.dict(vars(attention_book), of_book):
-        for each in (*after, name):
-            names |= given
-            exec(sources(page)[binding(page, each)], names)
+    names, own = {}, {key: given.pop(key) for key in attention_book.MODULES if key in given}
+    run(sources(page)[0], names)
+    for each in (*after, name):
+        names |= given
+        run(sources(page)[binding(page, each)], names, **own)
     plt.close("all")
     return names
 
@@ -59,7 +66,7 @@ def stored(page, name, **parameters):
     """
     names, done = RUNS.setdefault((page, *parameters.items()), ({}, []))
     for source in sources(page)[len(done) : binding(page, name) + 1]:
-        exec(source, names)
+        run(source, names)
         done.append(source)
         if len(done) == 2:  # after the imports the parameters
             names |= parameters

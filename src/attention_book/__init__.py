@@ -15,7 +15,7 @@ NAMES = {
     "experiments.results": "read sweep",
     "published": "Comparison compare",
     "render.headings": "Heading",
-    "render.markup": "Table mathtext number symbol",
+    "render.markup": "Table mathtext number quote symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
     " standard_student_theory teacher_lengths threshold_moves",
     "analysis.arrivals": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines shares_of_basins",

@@ -56,6 +56,22 @@ class Table:
         return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
+def quote(*several, **numbers):
+    """Give a page numbers of its text, by name: a `Measured` as its text, anything else as it is.
+
+    several: dictionaries of such numbers. A script, which has no page, prints them.
+    """
+    from IPython import get_ipython  # which a table needs not
+    from myst_nb import glue
+
+    for name, value in dict(*several, **numbers).items():
+        shown = value.text if isinstance(value, Measured) else value
+        if get_ipython():
+            glue(name, shown, display=False)
+        else:
+            print(f"{name} = {shown}")
+
+
 def html_table(frame, caption, folded=False, note="", headings=()):
     """A frame as an HTML table with a caption, which a narrow screen scrolls.
 
