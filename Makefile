@@ -30,7 +30,7 @@ book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, lapt
 
 # The singlehtml builder takes what the book's build has read; $(1) is the folder of that build.
 define print
-$(BIN)/python tests/browser.py && \
+$(BIN)/python tests/chromium.py && \
 $(BIN)/jupyter-book build . --path-output $(1) --builder custom --custom-builder singlehtml -n -W --keep-going && \
 PYTHONPATH=tests $(BIN)/python book/pdf.py $(1)/_build/singlehtml $(1)/_build/html/positional-or-semantic.pdf
 endef
@@ -78,7 +78,7 @@ test: $(READY)  ## everything that CI runs: style, types, notebooks, smoke book,
 	$(BIN)/python -m pytest -m alone tests/book/test_sweep.py
 
 test-types: check-types  # and a browser, which the notebooks beside it need not wait for
-	$(BIN)/python tests/browser.py
+	$(BIN)/python tests/chromium.py
 
 # File by file in the order of their names: two that start together compile different functions, the longest is not last.
 BY_NAME := -n 2 --dist loadfile --no-loadscope-reorder

@@ -1,9 +1,9 @@
-"""What the commands cost on a quiet machine and beside another process that uses one core.
+"""What calls cost on a quiet machine and beside another process that uses one core.
 
-    python benchmarks/busy.py [COMMAND ...]
+    python benchmarks/busy.py [NAME ...]
 
 By turns, the medians of `TURNS`. Prints seconds quiet and busy and their ratio, and seconds of processor time, which
-say what threads cost that wait for each other. The last line is what `simulate` takes by default over what it takes in
+say what threads cost that wait for each other. The last line is what `train` takes by default over what it takes in
 two processes of one thread each. It needs a machine on which nothing else runs.
 """
 
@@ -17,35 +17,35 @@ from statistics import median
 from attention_phases.machine import ONE_THREAD
 
 TURNS = 3
-STUDENTS = "simulate --d 1000 --alpha 1.5 --seeds 8 --optimizer"
-COMMANDS = {
-    "lbfgs": f"{STUDENTS} lbfgs",
-    "two processes": f"{STUDENTS} lbfgs --workers 2",
-    "one": "simulate --d 1000 --alpha 1.5 --seeds 1 --optimizer lbfgs",
-    "gd": f"{STUDENTS} gd",
-    "theory": "theory --alpha 2",
-    "threshold": "threshold",
+STUDENTS = "train(Task(), 1.5, 1000, starts='semantic', "
+CALLS = {
+    "lbfgs": f"{STUDENTS}seeds=8)",
+    "two processes": f"{STUDENTS}seeds=8, workers=2)",
+    "one": f"{STUDENTS}seeds=1)",
+    "gd": f"{STUDENTS}seeds=8, optimizer='gd')",
+    "theory": "solve(Task(), 2.0, 'semantic')",
+    "threshold": "threshold(Task(), 'critical')",
 }
+PROGRAM = "from attention_phases import Task, solve, threshold, train; "
 
 
-def seconds(words, environment):
-    """Wall time and processor time of a command."""
+def seconds(call, environment):
+    """Wall time and processor time of a call in a process of its own."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    program = [sys.executable, "-m", "attention_book.command_line.main", *words.split(), "--quiet"]
-    subprocess.run(program, env=environment, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([sys.executable, "-c", PROGRAM + call], env=environment, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return time.perf_counter() - began, used
 
 
-def measured(words, environment):
+def measured(call, environment):
     """Quiet and busy: wall and processor time of each turn."""
     turns = []
     for _ in range(TURNS):
-        quiet = seconds(words, environment)
+        quiet = seconds(call, environment)
         other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
         try:
-            turns.append((quiet, seconds(words, environment)))
+            turns.append((quiet, seconds(call, environment)))
         finally:
             other.kill()
             other.wait()
@@ -54,10 +54,10 @@ def measured(words, environment):
 
 def main(names):
     free = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
-    print("command        quiet/s  busy/s  ratio  processor quiet/s  busy/s")
+    print("call           quiet/s  busy/s  ratio  processor quiet/s  busy/s")
     medians = {}
     for name in names:
-        turns = measured(COMMANDS[name], free | ONE_THREAD if name == "two processes" else free)
+        turns = measured(CALLS[name], free | ONE_THREAD if name == "two processes" else free)
         quiet, cpu_quiet, busy, cpu_busy = (median(turn[k][i] for turn in turns) for k in (0, 1) for i in (0, 1))
         medians[name] = quiet
         print(
@@ -68,4 +68,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or COMMANDS)
+    main(sys.argv[1:] or CALLS)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from store_overhead import local_cluster
 
-from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.kinds import work
+from attention_book.experiments.students import StudentCell
 from attention_book.store.sweep import Store, run
 from attention_phases.machine import process_pool
 from attention_phases.task import Task

@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-import browser
+import chromium
 from playwright.sync_api import sync_playwright
 
 SCALE = 0.75  # of the screen's sizes
@@ -51,7 +51,7 @@ def main(folder, target):
     page = shutil.copy(folder / "book" / "index.html", folder / "whole.html")  # its links are those of a page up here
     margin = {"top": "16mm", "bottom": "16mm", "left": "15mm", "right": "15mm"}
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
+        running = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.QUIET)
         opened = prepared(running, page)
         if cut := opened.evaluate(CUT):
             sys.exit(f"wider than the paper: {', '.join(cut)}")

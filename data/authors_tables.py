@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from columns import OPTIMIZERS, STARTS
 
 from attention_book.analysis.beside_published import (
     CELL,
@@ -25,8 +26,10 @@ from attention_book.analysis.beside_published import (
 )
 from attention_book.analysis.instances import GAPS, in_errors
 from attention_book.analysis.thresholds import crossing, curve, last_fall
-from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.published_rule import rule_step
+from attention_book.experiments.audit.authors_rule import rule_step
+from attention_book.experiments.kinds import RATIO, Column
+from attention_book.experiments.lines import BRANCHES
+from attention_book.experiments.students import StudentCell
 from attention_book.paths import DATA, stored_table
 from attention_book.store import parquet
 from attention_book.store.provenance import environment, restore
@@ -72,6 +75,20 @@ CROSSING = {  # quantity and start of what falls below what at a threshold
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
 }
 DRAWS = 2000  # of means, for the error of a crossing
+COLUMNS = {
+    "start": Column(
+        "initial weights, or branch of theory", names=STARTS | BRANCHES | {"symmetric": "no overlap at all"}
+    ),
+    "d": Column("embedding dimension; empty for curves of theory", RATIO),
+    "optimizer": Column("of our students, or theory", names=OPTIMIZERS | {"theory": "replica-symmetric theory"}),
+    "figure": Column("of the paper, which shows the cell or its like"),
+    "ours": Column("our value: the mean over data sets, a threshold of these means, or theory", RATIO),
+    "instances": Column("number of our data sets behind the mean", RATIO),
+    "z": Column("ours minus published, as a standard normal number if both estimate the same", RATIO),
+    "away": Column("ours minus published theory, over the largest value along both curves", RATIO),
+    "rule_away": Column("by the published rules minus published, over published; of curves of theory", RATIO),
+    "step_away": Column("the same of one step of the rules from the published overlaps, and of losses at these", RATIO),
+}
 
 
 class Curve(NamedTuple):
@@ -162,7 +179,7 @@ def stored_students():
 
     Ours reads the positions too. In large dimension that adds `encodings`; in small ones the model is fitted again.
     """
-    from attention_book.experiments.simulation import linear_baselines  # with torch, slow to load
+    from attention_book.experiments.paper.fig07 import linear_baselines  # with torch, slow to load
 
     paths = [path for name in EXPERIMENTS if (path := DATA / f"{name}.parquet").exists()]
     paths = paths or [stored_table(EXPERIMENTS[0])]  # which says what is missing

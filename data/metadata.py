@@ -1,4 +1,4 @@
-"""Bring what describes the stored results to others up to date: the Data Package, the list of tables.
+"""Bring what describes the stored results up to date: columns in the tables, the Data Package, the list of tables.
 
 python data/metadata.py          (make metadata)
 
@@ -18,9 +18,11 @@ from columns import described
 
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
+from attention_book.store.parquet import describe
 from attention_phases import __version__
 from attention_phases.errors import ResultError
 
+STORED_TABLES = sorted((ROOT / "data").glob("*.parquet"))
 ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # of the list of tables in data/README.md
 TYPES = (  # of Arrow, and what Data Packages call them
     (pa.types.is_boolean, "boolean"),
@@ -32,7 +34,7 @@ TYPES = (  # of Arrow, and what Data Packages call them
 
 def texts():
     """Return the texts as they should be, by their path in the repository."""
-    resources = [resource(path) for path in sorted((ROOT / "data").glob("*.parquet"))]
+    resources = [resource(path) for path in STORED_TABLES]
     package = json.loads((ROOT / "data/datapackage.json").read_text(encoding="utf-8"))
     package |= {"version": __version__, "resources": resources}
     readme = (ROOT / "data/README.md").read_text(encoding="utf-8")
@@ -52,7 +54,6 @@ def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
     experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
-    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else authors_tables.PublishedTable
     return {
         "name": path.stem,
         "type": "table",
@@ -63,15 +64,21 @@ def resource(path):
         "hash": f"sha256:{sha256(content).hexdigest()}",
         "rows": parquet.metadata.num_rows,
         "schema": {
-            "fields": [field(column, cell_type) for column in parquet.schema_arrow],
+            "fields": fields_of(path),
             "missingValues": ["", "nan"],  # the latter where a validator reads whole numbers by way of pandas
         },
     }
 
 
-def field(column, cell_type):
+def fields_of(path):
+    """Columns of a table, as Data Package 2.0 has them."""
+    own = grid(path.stem, "smoke")[0].kind.own_columns if path.stem in GRIDS else authors_tables.COLUMNS
+    return [field(column, own) for column in pq.read_schema(path)]
+
+
+def field(column, own):
     """A column as Data Package 2.0 has it."""
-    about = described(column.name, cell_type)
+    about = described(column.name, own)
     kind = next(name for matches, name in TYPES if matches(column.type))
     entry = {"name": column.name, "type": kind, "description": about.meaning}
     if about.unit:
@@ -83,6 +90,8 @@ def field(column, cell_type):
 
 if __name__ == "__main__":
     try:
+        for path in STORED_TABLES:
+            describe(path, {field["name"]: field for field in fields_of(path)})
         made = texts()
     except ResultError as error:
         sys.exit(str(error))

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from itertools import zip_longest
 
-import browser
 import pytest
 import reference
 from answers import only_object
 from built import READ, opening
+from chromium import QUIET, find
 from playwright.sync_api import sync_playwright
 
 from attention_book.command_line import main as cli
@@ -138,10 +138,10 @@ def guarded(python, tmp_path_factory):
 @pytest.fixture(scope="module")
 def chromium():
     """A Chromium of the system."""
-    path = browser.find()
+    path = find()
     assert path, "no Chromium: install Debian's package chromium, or set CHROMIUM to its path"
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=browser.QUIET)
+        running = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield running
         running.close()
 

@@ -133,7 +133,7 @@ class Nodes(NamedTuple):
 def branch_nodes(lines, branch):
     """`Nodes` of one branch at each omega that has it, ascending, with the errors of the quadrature.
 
-    lines: rows of `theory_lines.standard_line` with the omega of their lines.
+    lines: rows of `lines.standard_line` with the omega of their lines.
     """
     nodes = []
     for omega, line in lines.groupby("omega"):

@@ -148,7 +148,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
   const average = (count, of, ...z) => count === z.length ? of(...z)
     : noise.reduce((sum, node, i) => sum + weights[i] * average(count, of, ...z, node), 0);
 
-  /** Test error, as `attention_phases.theory.prediction_error.test_error` defines it at finite d. */
+  /** Test error, as `attention_phases.model.prediction_error.test_error` defines it at finite d. */
   function testError(task, {q, m, theta, rho, mTeacher}, d) {
     const root = Math.sqrt(q), rest = Math.sqrt(Math.max(rho - theta ** 2 / q, 1e-12)), variance = sigma ** 2;
     const byXi = variance * m / root, byZeta = (variance * mTeacher - byXi * theta / root) / rest;

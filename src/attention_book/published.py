@@ -2,7 +2,7 @@
 
 Unless said, sigma = 0.5, lambda = 0.01, omega = 0.3, A = ((.6, .4), (.4, .6)) and d = 1000. Experiments are
 means over instances whose spread is not published. Theory carries the error of a 144-point cubature, which
-`experiments.published_rule` computes.
+`experiments.audit.authors_rule` computes.
 """
 
 from collections.abc import Hashable

@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING, Any
 from .errors import BadInput
 from .measured import Measured
 from .model.architectures import Architecture
+from .records import __version__ as __version__
 from .task import Cluster, Direction, Task
 
 if TYPE_CHECKING:
-    from .theory import follow, linear_baseline, phase_diagram, solve, spinodal, test_error, threshold
+    from .amp.message_passing import message_passing
+    from .model.prediction_error import test_error
+    from .theory import follow, linear_baseline, phase_diagram, solve, spinodal, threshold
     from .training import data_set, fit, measure, train
-    from .training.message_passing import message_passing
 
 __all__ = ["Architecture", "BadInput", "Cluster", "Direction", "Measured", "Task"]
 __all__ += ["follow", "linear_baseline", "phase_diagram", "solve", "spinodal", "test_error", "threshold"]
 __all__ += ["data_set", "fit", "measure", "message_passing", "train"]
-__version__ = "0.1.0"
 
 _PLACES = {
-    "theory": "follow linear_baseline phase_diagram solve spinodal test_error threshold",
+    "amp.message_passing": "message_passing",
+    "model.prediction_error": "test_error",
+    "theory": "follow linear_baseline phase_diagram solve spinodal threshold",
     "training": "data_set fit measure train",
-    "training.message_passing": "message_passing",
 }
 
 

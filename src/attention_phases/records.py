@@ -16,6 +16,7 @@ from .errors import BadInput, as_number, check_count, check_kind, check_positive
 from .model.architectures import STANDARD, Architecture
 from .task import Task
 
+__version__ = "0.1.0"
 SOURCE = Path(__file__).parents[1]
 
 
@@ -86,8 +87,6 @@ def code_in_words() -> str:
 @cache
 def code() -> dict[str, str | None]:
     """Return the version and the commit of this code."""
-    from . import __version__
-
     return {"version": __version__, "commit": _commit()}
 
 

@@ -188,6 +188,12 @@ def teacher_profile(task: Task, d: int) -> np.ndarray:
     return _over_coordinates(task, d, "teacher")
 
 
+def teacher_variances(task: Task) -> np.ndarray:
+    """Variances of the teacher's fields (t,): what the diagonal of Q*^T Sigma Q*/d is at infinite d."""
+    parts = (direction.weight * direction.variance * direction.teacher for direction in task.directions)
+    return sum(parts) * np.array(task.teachers)
+
+
 def encoding(task: Task, d: int) -> np.ndarray:
     """The positional encoding of a token of mark 1, times sqrt(d): (d,), or `Task.encoding` 1_d without a spectrum."""
     return _over_coordinates(task, d, "encoding") ** 0.5

@@ -8,7 +8,7 @@ from scipy import stats
 
 from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT, _independent_runs, classify, cosines
 from attention_book.analysis.instances import wilson
-from attention_phases.model.two_tokens import overlaps
+from attention_phases.model.weights import overlaps
 from attention_phases.task import Task
 
 SIGMA = 0.5

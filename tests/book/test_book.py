@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 import torch
 from built import HERE, HTML, PHONE, opening
-from cells import cell
 from dark import MAPS
+from pages import Page
 from scipy.special import logit, softmax
 
 from attention_book.paths import notebooks
@@ -199,7 +199,7 @@ def test_every_page_on_its_own_has_its_files_and_complains_of_nothing(chromium, 
 
 @pytest.mark.parametrize("omega", [0.02, 0.1, 0.46])
 def test_figure_1_shows_its_overlaps_at_another_omega(chromium, omega):
-    names = cell("fig01_landscape", "borders", after=["critical"], profile="paper", omega=omega)
+    names = Page("fig01_landscape", omega=omega).cell_of("borders")
     written, page = StringIO(), chromium.new_page()
     names["figure"].savefig(written, format="svg")
     assert unseen(page, written.getvalue()) == set()

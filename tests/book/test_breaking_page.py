@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.experiments.cells import OneStepThresholdsCell
-from attention_book.experiments.theory_lines import broken_thresholds
+from attention_book.experiments.beyond.one_step import OneStepThresholdsCell, broken_thresholds
 from attention_phases import Task
+from attention_phases.beyond.one_step import threshold
+from attention_phases.beyond.one_step.equations import Valley
 from attention_phases.measured import Measured
-from attention_phases.theory.one_step import threshold
-from attention_phases.theory.one_step.equations import Valley
-from attention_phases.theory.prediction_error import test_error as prediction_error
+from attention_phases.model.prediction_error import test_error as prediction_error
 from attention_phases.theory.thresholds import Threshold
 
 

@@ -1,13 +1,10 @@
 """The command line: one JSON object or one line of complaint, and an exit code that says which."""
 
-import json
 import os
 import re
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
-from unittest.mock import Mock
 
 import commands as page_of_commands
 import pandas as pd
@@ -20,48 +17,18 @@ from test_options import OPTIONS, SUBPARSERS
 
 from attention_book import experiments
 from attention_book.command_line import commands, printing
-from attention_book.experiments import cells, results, tolerances, verification
+from attention_book.experiments import results, verification
+from attention_book.experiments.students import STUDENTS, StudentCell
 from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
-from attention_phases import records, theory
-from attention_phases.errors import ResultError
+from attention_phases import records
 from attention_phases.task import Task
-from attention_phases.theory import baseline
 
-FEW = ("--points", "256", "--scrambles", "4")
 FEWER = ("--points", "16", "--scrambles", "4")
-THEORY = ("theory", "--alpha", "2", "--branch", "semantic", *FEW)
-SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2", "--workers", "1")
-
-MEASURED = {"q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "steps", "seconds"}
-
 
 # What a command answers
-
-
-def test_end(run, monkeypatch, compare):
-    monkeypatch.setattr(baseline, "RULES", (20, 10))
-    compare("end", run("end", "--omega", ".3")[1].splitlines())
-
-
-def test_simulate(answer):
-    result = answer(*SIMULATE, "--seed", 7, "--seeds", 3)
-    assert set(result) == {"runs", "mean", "stderr", "origin"}
-    runs = pd.DataFrame(result["runs"])
-    assert set(runs) == MEASURED | {"seed"} and runs["seed"].tolist() == [7, 8, 9]
-    values = runs.drop(columns="seed")
-    assert result["mean"] == pytest.approx(values.mean().to_dict(), rel=1e-12)
-    assert result["stderr"] == pytest.approx(values.sem().to_dict(), rel=1e-12)
-    assert answer(*SIMULATE, "--seeds", 1)["stderr"] == dict.fromkeys(MEASURED)  # one run has no error bar
-
-
-def test_means_over_random_starts_are_of_sizes(answer):
-    result = answer(*SIMULATE, "--init", "random", "--seeds", 4)
-    runs = pd.DataFrame(result["runs"])
-    assert runs["m"].min() < 0 and result["mean"]["m"] == pytest.approx(runs["m"].abs().mean())
-    assert result["stderr"]["theta"] == pytest.approx(runs["theta"].abs().sem())
 
 
 def test_a_missing_threshold_is_an_object_too(run):
@@ -73,7 +40,7 @@ def test_a_missing_threshold_is_an_object_too(run):
 
 
 @pytest.mark.parametrize("code", [130, 143], ids=["Ctrl-C", "SIGTERM"])
-@pytest.mark.parametrize(("command", "said"), [("baseline", ""), ("sweep", "stopped: 3 of 4 cells are kept")])
+@pytest.mark.parametrize(("command", "said"), [("threshold", ""), ("sweep", "stopped: 3 of 4 cells are kept")])
 def test_a_command_that_is_stopped_is_one_line(run, monkeypatch, command, said, code):
     def stopped(options):
         try:
@@ -105,23 +72,11 @@ def test_figures_name_every_notebook_once_with_its_title(answer):
 # What people read
 
 
-def test_runs_are_a_table_with_their_mean(run):
-    names, *rows, mean = run(*SIMULATE, "--seed", 7, "--quiet")[1].splitlines()
-    assert names.split()[:3] == ["seed", "q", "m"] and [row.split()[0] for row in rows] == ["7", "8"]
-    assert re.fullmatch(r"mean +\d\.\d+\(\d+\).*", mean)
-    assert len({len(line) for line in (names, *rows, mean)}) == 1
-
-
-def test_matrices_and_long_lists_stay_on_their_line():
-    answer = {
-        "q": [[1.0, 2.0], [3.0, 4.0]],
-        "stderr": {"q": [[0.1, 0.0], [0.1, 0.1]]},
-        "change": [0.5**k for k in range(20)],
-    }
+def test_a_value_has_its_error_and_a_matrix_is_one_line():
     assert printing.readable_text({"seed": 1234567}) == "seed = 1234567"
-    of_first = {"alpha": 1.25137, "stderr": 0.00056}  # an error without a name
-    assert printing.readable_text(of_first) == "alpha = 1.25137(56)"
-    assert printing.readable_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
+    found = {"alpha": 1.25137, "stderr": 0.00056, "parameters": {"matrix": [[1.0, 2.0], [3.0, 4.0]]}, "svg": []}
+    lines = ["alpha      = 1.25137(56)", "parameters = matrix 1, 2; 3, 4", "svg        = none"]
+    assert printing.readable_text(found).splitlines() == lines
 
 
 def test_a_mismatch_is_a_row_with_its_tolerance():
@@ -133,28 +88,12 @@ def test_a_mismatch_is_a_row_with_its_tolerance():
 
 def test_the_page_of_commands_has_every_command_and_option():
     text = page_of_commands.page()
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*SUBPARSERS, "Options of several commands"]
-    shared = text.partition("## Options of several commands")[2]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*SUBPARSERS]
     for name, action in OPTIONS:
-        part = re.search(rf"^## {name}$(.*?)^(?:## |\()", text, re.MULTILINE | re.DOTALL)[1]
-        also = part.partition("\nAlso `")[2].partition("`")[0].split()
+        part = re.search(rf"^## {name}$(.*?)(?:^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
         option = action.dest.replace("_", "-")
-        where = shared if f"--{option}" in also else part
-        (entry,) = re.findall(rf"^`(?:--)?{option}\b.*?`\n: (.*)$", where, re.MULTILINE)
+        (entry,) = re.findall(rf"^`(?:--)?{option}\b.*?`\n: (.*)$", part, re.MULTILINE)
         assert isinstance(action.default, list | None) or f"(default: {action.default})" in entry
-
-
-def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
-    size, ended = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4), "not waited for\n"
-    monkeypatch.setattr(theory, "solve", Mock(side_effect=ResultError("not waited for")))
-    monkeypatch.setattr(commands, "LEAST_SEARCHES", (0, 0))  # whatever else the machine does
-    assert run(*size)[2] == ended
-    for searches, length in ((67_500, "90 minutes"), (135_000, "3 hours")):
-        monkeypatch.setattr(commands, "LEAST_SEARCHES", (0, searches))
-        monkeypatch.setattr("time.perf_counter", count(0, 0.02).__next__)  # 16 points take one step of this clock
-        said = f"3 tokens at 16 points in 4 scrambles take at least {length} of one core; --quiet hides this line\n"
-        assert run(*size)[2] == said + ended
-    assert run(*size, "--quiet")[2] == ended
 
 
 # The exit code
@@ -175,28 +114,9 @@ def test_a_result_that_cannot_be_written_is_a_failure_in_one_line(python):
     assert (done.returncode, done.stderr) == (1, "the result could not be written: No space left on device\n")
 
 
-# What did not converge
-
-
-@pytest.mark.parametrize("breaking", [0, 1])
-def test_a_branch_that_does_not_exist_is_no_success(run, breaking):
-    where = "--alpha", ".2", "--branch", "semantic", "--breaking", breaking
-    code, out, err = run("theory", *where, *FEW, "--json")
-    result = only_object(out)
-    assert (code, result["converged"], result["reason"]) == (1, False, "branch has ended")
-    assert err.startswith("no semantic solution found at alpha = 0.2: branch has ended (residual ")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(("command", "words"), cases("without_result"))
-def test_no_result_is_a_failure_in_one_line(complaint, command, words):
-    assert re.search(words, complaint(1, *command.split()))
-
-
-def test_a_vanishing_penalty_is_a_limit(run):
-    tiny, small = (json.loads(run(*THEORY, "--lam", lam, "--json")[1]) for lam in ("1e-300", "1e-12"))
-    for name in ("q", "theta", "train_loss"):
-        assert tiny[name] == pytest.approx(small[name], rel=1e-8)
+def test_no_result_is_a_failure_in_one_line(complaint):
+    said = "no result at these parameters: a number is too large or too small to compute with\n"
+    assert complaint(1, "threshold", *FEWER, "--lam", "1e-300") == said
 
 
 # What is refused
@@ -230,7 +150,7 @@ def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, 
 
 def students(*alphas):
     """Quick cells of Figure 2."""
-    return [cells.StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
+    return [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
 
 
 @pytest.fixture
@@ -320,7 +240,7 @@ def test_verify_recomputes_what_is_stored(stored, answer, run):
     assert checked.pop("origin")["command"] == "verify"
     assert checked == {"cells": 3, "mismatches": [], "other_minima": [], "elsewhere": none}
     right = load(stored)["theta"].iloc[0]
-    allowed = tolerances.STUDENTS["theta"][1]
+    allowed = STUDENTS["theta"][1]
     alter(stored, "theta", lambda value: value + 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
     alter(stored, "theta", lambda value: value + 2 * allowed)

@@ -28,7 +28,7 @@ from test_notebooks import COMPARING
 from attention_book.command_line import commands, execution
 from attention_book.command_line import main as cli
 from attention_book.command_line.parameters import declared, notebook_of, of_profile
-from attention_book.experiments import grids
+from attention_book.experiments import own
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store import provenance
 from attention_phases import __version__, machine, records
@@ -172,9 +172,10 @@ def installed(tmp_path_factory):
 def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_cannot(installed):
     lacking = {"sweep": "sweep --grid mine.toml --quiet", "figure": "figure fig02 --quiet"}
     lacking |= {f"attention_book.{name}": f"from attention_book import {name}" for name in ("sweep", "style")}
-    version, (code, answer, said), *missing = installed("--version", "baseline --json", *lacking.values(), without=True)
+    threshold = "threshold --points 16 --scrambles 4 --json"
+    version, (code, answer, said), *missing = installed("--version", threshold, *lacking.values(), without=True)
     assert version == [0, f"attention-phases {__version__}, commit {COMMIT}\n", ""]
-    assert (code, said) == (0, "") and json.loads(answer)["test_mse"] > 0
+    assert (code, said) == (0, "") and json.loads(answer)["alpha"] > 0
     for command, (*ended, said) in zip(lacking, missing, strict=True):
         needs = rf"{command} needs \w+, which is not installed: pip install -e '.\[book\]', .*\n"
         assert ended == [1, ""] and re.fullmatch(needs, said)
@@ -237,7 +238,7 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
     (tmp_path / "profiles.toml").write_text("[smoke.minima]\n", encoding="utf-8-sig")
     assert of_profile(tmp_path / "minima.md", "smoke") == {"profile": "smoke"}
     (tmp_path / "mine.toml").write_text("alpha = [1.0, 2.0]\nd = 20\n", encoding="utf-8-sig")
-    assert len(grids.own_cells(grids.read_grid(tmp_path / "mine.toml"), "mine")) == 8
+    assert len(own.own_cells(own.read_grid(tmp_path / "mine.toml"), "mine")) == 8
     sources = "".join(python_files("src").values())
     assert "jupytext.read(" not in sources and "tomllib.load(" not in sources  # which take it for text
 

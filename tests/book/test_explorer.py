@@ -1,5 +1,5 @@
 """The landing page in a browser: what moves it, and what it then shows. What its scripts compute and draw, and what
-they say of it, is compared in `test_scripts`."""
+they say of it, is compared in `tests/browser`."""
 
 import json
 import re

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 import reference
 from cases import cases
-from cells import cell as run_cell
 from nbformat.v4 import new_code_cell, new_output
+from pages import Page
 
 from attention_book.command_line.parameters import assigned, declared, format_value, marked, notebook_of, of_profile
 from attention_book.paths import NOTEBOOKS
@@ -130,7 +130,7 @@ def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
     def solve(*arguments, **options):
         return SimpleNamespace(reason="did not settle")
 
-    drawn = run_cell("fig02_slice", "overlaps", after=["takes_over"], profile="smoke", read=read, solve=solve, **SIZES)
+    drawn = Page("fig02_slice", profile="smoke", read=read, solve=solve, **SIZES).cell_of("overlaps")
     assert drawn["takes_over"] == np.inf
     texts = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in drawn["panels"]]
     assert "theory" not in texts[0] and "trained students" in texts[0]

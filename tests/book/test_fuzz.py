@@ -1,15 +1,21 @@
 """Whatever comes in, there is a result or one clear line; never a traceback, and never a NaN."""
 
 import math
+from inspect import signature
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from attention_phases.errors import BadInput
-from attention_phases.model.architectures import FORMS, Architecture
-from attention_phases.task import Task
+from attention_phases import Architecture, BadInput, Task, linear_baseline, solve, train
+from attention_phases.amp.recovery import recover
+from attention_phases.beyond.one_step.solution import one_step
+from attention_phases.beyond.optimal import optimal
+from attention_phases.errors import ResultError
+from attention_phases.model.architectures import FORMS
 from attention_phases.theory import baseline
+from attention_phases.theory.baseline import diverges_at
 
 ROWS = st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3)
 SCALARS = st.one_of(st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans())
@@ -82,56 +88,85 @@ def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
     )
 
 
-# Command lines: usual values of an option, and values at and beyond the edges of what is allowed.
+# Calls: usual values of a parameter, and values at and beyond the edges of what is allowed.
 
-SPECTRA = (
-    "0.05,0.5;0.45,0.5",
-    "0.25,0.5;0.25,0.5",
-    "0.05,0.5,1,0;0.45,0.5",
-    "0,0.5;1,0.5",
-    "0.1,0.5,0;1,0.5",
-    "1e300,1",
-)
 TASK = {
     "omega": (0, 0.5, 1, 1 - 1e-12, 2),
     "sigma": (1e-200, 1e-9, 3, 1e3, 1e200),
     "lam": (1e-300, 0.1, 1e300, 0),
     "matrix": ("alternative", "0,100;100,0", "0.5,0.5;0.5,0.5", "1e300,0;0,1", "1,2"),
+    "spectrum": ("0.05,0.5;0.45,0.5", "0.05,0.5,1,0;0.45,0.5", "0,0.5;1,0.5", "0.1,0.5,0;1,0.5", "1e300,1"),
 }
-ALPHA = {"alpha": (1e-3, 0.3, 2, 1e20, 0)}
-SENTENCES = {
-    "tokens": (2, 3, 4, 1),
-    "token-correlation": (-0.4, 0.3, 0.99, 1),
-    "architecture": (*FORMS,),
-    "covariance": SPECTRA,
-}
-SOLUTION = {"branch": ("positional", "symmetric"), "breaking": (1,), "y": (0, 300), "seed": (1, -1)}
-DATA = {"seeds": (2, 0), "seed": (1, -1), "d": (10, 20, 1)}
-OPTIONS = {
-    "theory --points 16 --scrambles 4": ALPHA | TASK | SENTENCES | SOLUTION,
-    "simulate --d 12 --seeds 1": ALPHA | TASK | SENTENCES | DATA | {"init": ("positional", "mixed", "random")},
-    "optimal --seeds 1": ALPHA | TASK | DATA | {"tokens": (2, 3, 100, 10_700)},
-    "end": {name: TASK[name] for name in ("omega", "sigma", "matrix")},
-    "baseline": TASK | SENTENCES,
+STUDENT = {"tokens": (3, 4, 1), "correlation": (-0.4, 0.3, 0.99, 1), "form": (*FORMS,)}
+OWN = {
+    "alpha": (1e-3, 0.3, 2, 1e20, 0),
+    "branch": ("positional", "symmetric"),
+    "seed": (1, -1),
+    "y": (0, 300),
+    "d": (10, 20, 1),
+    "start": ("positional", "mixed", "random"),
+    "tokens": (3, 100),
+    "kind": ("linear",),
 }
 
 
-def command_line(draw):
-    """A command with a few of its options."""
-    command = draw(st.sampled_from([*OPTIONS]))
-    names = draw(st.lists(st.sampled_from([*OPTIONS[command]]), unique=True, max_size=4))
-    return " ".join([command, *(f"--{name}={draw(st.sampled_from(OPTIONS[command][name]))}" for name in names)])
+def find_solution(task, student, alpha=1.5, branch="semantic", seed=0):
+    found = solve(task, alpha, branch, 16, 4, seed, architecture=student)
+    return [found.train_loss, found.test_mse] if found.converged else []
+
+
+def break_symmetry(task, student, alpha=1.5, branch="semantic", y=None, seed=0):
+    found = one_step(task, alpha, branch, y, 16, 4, seed)
+    return [*found.quantities.values()] if found.converged else []
+
+
+def train_students(task, student, alpha=1.5, d=12, seed=0, start="semantic"):
+    return train(task, alpha, d, [seed], start, architecture=student, workers=1)["test_mse"]
+
+
+def learn_optimally(task, student, alpha=1.5, tokens=2):
+    return [optimal(task, alpha, tokens).q.value]
+
+
+def look_for_teacher(task, student, alpha=1.5, d=12, tokens=2):
+    return [recover(task, alpha, d, np.random.default_rng(0), tokens).q]
+
+
+def find_end(task, student, kind="critical"):
+    return [] if math.isnan(diverges_at(task, kind).value) else [*baseline.floors(task).values()]
+
+
+def fit_linear_model(task, student):
+    return [linear_baseline(task, student)]
+
+
+CALLS = [find_solution, break_symmetry, train_students, learn_optimally, look_for_teacher, find_end, fit_linear_model]
+
+
+def some(draw, values):
+    """Values of a few parameters, by name."""
+    names = draw(st.lists(st.sampled_from([*values]), unique=True, max_size=2)) if values else []
+    return {name: draw(st.sampled_from(values[name])) for name in names}
+
+
+def a_call(draw):
+    """A function with parameters of the task, of the student and of its own."""
+    call = draw(st.sampled_from(CALLS))
+    own = {name: OWN[name] for name in signature(call).parameters if name in OWN}
+    return call, some(draw, TASK), some(draw, STUDENT), some(draw, own)
 
 
 @pytest.mark.slow
-@given(line=st.composite(command_line)())
+@given(st.composite(a_call)())
 @settings(FIXED, max_examples=60)
-@example(line="simulate --d 20 --tokens 3 --covariance 0.05,0.5;0.45,0.5 --seeds 1")
-@example(line="optimal --alpha .3 --tokens 10700 --d 2")
-def test_a_command_line_ends_with_a_result_or_one_line(run, monkeypatch, line):
-    monkeypatch.setattr(baseline, "FLOOR_NODES", 12)  # for `end`, which would take most of the time
+@example((train_students, {"spectrum": "0.05,0.5;0.45,0.5"}, {"tokens": 3}, {"d": 20}))
+@example((look_for_teacher, {}, {}, {"alpha": 0.3, "tokens": 10_700, "d": 2}))
+def test_a_call_ends_with_finite_numbers_or_one_line(monkeypatch, drawn):
+    monkeypatch.setattr(baseline, "FLOOR_NODES", 12)  # for ends, which would take most of the time
     monkeypatch.setattr(baseline, "RULES", (12, 6))
-    code, out, err = run(*line.split(), "--quiet")
-    assert code in (0, 1, 2) and err.count("\n") == (code > 0)
-    assert code == 1 or bool(out) == (code == 0)  # what did not converge is shown too
-    assert "nan" not in out
+    call, task, student, own = drawn
+    try:
+        with np.errstate(all="ignore"):
+            assert np.isfinite(call(Task(**task), Architecture(**student), **own)).all()
+    except (BadInput, ResultError, ArithmeticError, np.linalg.LinAlgError) as error:
+        assert str(error) and "\n" not in str(error)

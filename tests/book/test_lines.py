@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.experiments import cells
-from attention_book.experiments import theory_lines as lines
-from attention_book.experiments.theory_lines import standard_line, variant_line
+from attention_book.experiments import lines
+from attention_book.experiments.lines import standard_line, variant_line
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
@@ -74,7 +73,7 @@ def test_a_border_is_the_inner_one_of_the_end_at_hand_and_the_limit_of_stability
 
 def test_a_line_holds_both_branches_with_their_ends_and_fills_where_one_is_missing():
     alphas = (0.3, 0.9, 1.2, 1.6, 2.0)
-    rows = pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**7, 8, alphas=alphas)))
+    rows = pd.DataFrame(standard_line(lines.LineCell("line", TASK, 2**7, 8, alphas=alphas)))
     by = {what: set(part["alpha"]) for what, part in rows.groupby("what")}
     assert by["positional"] == set(alphas)
     assert by["semantic"] == set(alphas[1:]) and by["symmetric"] == {0.3}
@@ -107,7 +106,7 @@ def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = standard_line(cells.LineCell("line", task, 2**4, 8, alphas=(0.5, 1.0)))
+    rows = standard_line(lines.LineCell("line", task, 2**4, 8, alphas=(0.5, 1.0)))
     assert "critical" not in {row["what"] for row in rows}
 
 
@@ -124,12 +123,12 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
 
     alphas = (0.5, 1.1, 1.6, 2.1)
     branches = {"semantic": {a: at(a, np.nan) for a in alphas}, "positional": {a: at(a, a / 1.3) for a in alphas}}
-    monkeypatch.setattr(lines, "follow", lambda task, branch, *_, **__: branches[branch])
-    monkeypatch.setattr(lines, "solve_from", solve_from)
-    monkeypatch.setattr(lines, "row_of", lambda task, solution: {"gain": solution.gain})
+    monkeypatch.setattr("attention_phases.theory.follow", lambda task, branch, *_, **__: branches[branch])
+    monkeypatch.setattr("attention_phases.theory.branches.solve_from", solve_from)
+    monkeypatch.setattr("attention_phases.theory.branches.row_of", lambda task, solution: {"gain": solution.gain})
     monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())
-    monkeypatch.setattr(lines, "seen_between", lambda *_: NOWHERE)
-    line = cells.ArchitectureLineCell("line", TASK, 2**6, 4, alphas=alphas, architecture=Architecture(form))
+    monkeypatch.setattr("attention_phases.theory.thresholds.seen_between", lambda *_: NOWHERE)
+    line = lines.ArchitectureLineCell("line", TASK, 2**6, 4, alphas=alphas, architecture=Architecture(form))
     rows = pd.DataFrame(variant_line(line)).set_index("what")
     limit = rows.loc["positional limit"]
     assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)

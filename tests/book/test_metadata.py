@@ -5,27 +5,29 @@ import re
 import subprocess
 from shutil import which
 
+import authors_tables
 import matplotlib.pyplot as plt
 import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import seen
-from cells import stored
-from columns import COLUMNS, OF_CELLS, described
+from columns import COLUMNS, described
 from metadata import texts
+from pages import stored
 
 from attention_book.analysis import instances
 from attention_book.analysis.arrivals import classify
 from attention_book.analysis.thresholds import alpha_of
 from attention_book.analysis.thresholds import crossing as crossing_of
+from attention_book.experiments import GRIDS, grid
 from attention_book.paths import DATA, ROOT
 from attention_book.store import provenance
 from attention_book.store.parquet import load
 from attention_phases import Task
+from attention_phases.beyond.optimal import thresholds_of_learning
 from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
-from attention_phases.theory.optimal import thresholds_of_learning
 
 PACKAGE = json.loads((ROOT / "data" / "datapackage.json").read_text(encoding="utf-8"))
 
@@ -40,29 +42,11 @@ def test_files_are_up_to_date():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run `make metadata`"
 
 
-def test_every_name_that_a_column_holds_is_explained():
-    for resource in PACKAGE["resources"]:
-        known = {
-            field["name"]: {category["value"] for category in field["categories"]}
-            for field in resource["schema"]["fields"]
-            if "categories" in field
-        }
-        table = pq.read_table(ROOT / "data" / resource["path"], columns=list(known))
-        for name, names in known.items():
-            assert texts_of(table[name]) <= names, (resource["name"], name)
-
-
-def test_numbers_have_units_and_nothing_else_has():
-    for resource in PACKAGE["resources"]:
-        for field in resource["schema"]["fields"]:
-            assert ("unit" in field) == (field["type"] == "number"), (resource["name"], field["name"])
-
-
 def test_the_readme_says_the_stored_results():
     """Its results, with every number from the tables."""
     omega, small = Task().omega, 0.1
     line = load(DATA / "fig02_theory.parquet")
-    crossings = stored("beyond_replica_symmetry", "compared")
+    crossings = stored("beyond_replica_symmetry").compared
 
     def crossing(at, name):
         return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])
@@ -121,14 +105,14 @@ def test_every_meaning_and_every_name_is_used():
     assert set(COLUMNS) <= {field["name"] for field in described}
     assert set(provenance.ORIGIN) <= set(COLUMNS)
     meanings = {(field["name"], field["description"]) for field in described}
-    for known in (COLUMNS, *OF_CELLS.values()):
+    for known in (COLUMNS, authors_tables.COLUMNS, *(grid(name, "smoke")[0].kind.columns for name in GRIDS)):
         assert {(name, column.meaning) for name, column in known.items()} <= meanings
 
 
 def test_a_column_that_nobody_has_described_is_refused():
     for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
-        with pytest.raises(ResultError, match="not in COLUMNS"):
-            described(name, object)
+        with pytest.raises(ResultError, match="say its meaning and unit"):
+            described(name, {})
 
 
 @pytest.mark.parametrize("theme", phases.THEMES)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from scipy.stats import t
 
-from attention_book.experiments import grid, kinds, simulation, verification
-from attention_book.experiments.cells import StudentCell
+from attention_book.experiments import grid, kinds, verification
+from attention_book.experiments.students import StudentCell, train_students
 from attention_book.store.parquet import export
 from attention_book.store.provenance import ORIGIN
 from attention_book.store.sweep import Store
@@ -24,7 +24,7 @@ AWAY = 0.5
 def stored(tmp_path, monkeypatch):
     """Function that stores rows of cells, and gives what `check` finds."""
     monkeypatch.setattr(verification, "DATA", tmp_path)
-    monkeypatch.setattr(verification, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    monkeypatch.setattr(kinds, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
 
     def check(rows_of):
         for path in tmp_path.iterdir():
@@ -41,13 +41,13 @@ def stored(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def honest():
     """Rows of the cells as they should be."""
-    return {cell: simulation.train_students(cell) for cell in ONE_END}
+    return {cell: train_students(cell) for cell in ONE_END}
 
 
 @pytest.fixture(scope="module")
 def elsewhere():
     """The student of `TWO_ENDS` in the other minimum."""
-    return simulation.train_students(TWO_ENDS, displaced=AWAY)[0]
+    return train_students(TWO_ENDS, displaced=AWAY)[0]
 
 
 def test_another_minimum_passes_and_is_counted_apart(stored, honest, elsewhere):
@@ -57,7 +57,7 @@ def test_another_minimum_passes_and_is_counted_apart(stored, honest, elsewhere):
     (other,) = checked.other_minima
     assert (other.cell, other.row) == (canonical(TWO_ENDS), 0)
     assert other.stored == elsewhere["train_loss"] > 1.03 * other.recomputed
-    assert other.recomputed == pytest.approx(simulation.train_students(TWO_ENDS)[0]["train_loss"], abs=1e-8)
+    assert other.recomputed == pytest.approx(train_students(TWO_ENDS)[0]["train_loss"], abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_wrong_student_between_many_minima_is_caught(stored, elsewhere, slip):
 
 @pytest.mark.parametrize("name", ["train_loss", "test_mse"])
 def test_a_student_found_again_has_the_same_losses(stored, name):
-    (row,) = simulation.train_students(TWO_ENDS)
+    (row,) = train_students(TWO_ENDS)
     wrong = {"train_loss": 1e-5, "test_mse": 2e-3}[name]  # far inside the scatter of the ends
     checked = stored({TWO_ENDS: [row | {name: row[name] * (1 + wrong)}]})
     assert [mismatch.column for mismatch in checked.mismatches] == [name]
@@ -99,7 +99,7 @@ def test_one_more_end_lies_within_the_prediction_interval_of_the_others_and_the_
 
 def test_beside_a_student_in_another_minimum_a_wrong_one_is_caught(stored, elsewhere):
     both = replace(TWO_ENDS, starts=("positional", "semantic"))
-    wrong = simulation.train_students(both)[1]
+    wrong = train_students(both)[1]
     assert stored({both: [elsewhere, wrong | {"train_loss": 1.2 * wrong["train_loss"]}]}).mismatches
 
 

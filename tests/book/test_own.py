@@ -14,12 +14,12 @@ import pytest
 import reference
 import torch
 from cases import cases
-from cells import sources
+from pages import Page
 from test_readout import read
 
 from attention_book import style, sweep
 from attention_book.experiments import GRIDS, results
-from attention_book.experiments.grids import own_cells, read_grid
+from attention_book.experiments.own import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import items, load
 from attention_book.store.sweep import Store
@@ -147,7 +147,7 @@ def test_the_transition_of_the_page_waits_and_the_other_threshold_stays():
 
 
 def test_the_text_file_of_the_page_is_its_grid():
-    (computed,) = [source for source in sources(PAGE) if "sizes = {" in source]
+    (computed,) = [source for source in Page(PAGE).sources if "sizes = {" in source]
     names = {"d": 400, "data_sets": 16}
     exec(computed[: computed.index("with TemporaryDirectory")], names)
     text = (NOTEBOOKS / f"{PAGE}.md").read_text(encoding="utf-8")

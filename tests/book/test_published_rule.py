@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attention_book import published
-from attention_book.experiments.published_rule import Coarse, plane_rule, rule_baseline, solve_coarsely
+from attention_book.experiments.audit.authors_rule import Coarse, plane_rule, rule_baseline, solve_coarsely
 from attention_phases import Task
 from attention_phases.theory import linear_baseline
 from attention_phases.theory.equations import Scalars

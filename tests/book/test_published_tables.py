@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as parquet
 import pytest
-from cells import stored
+from pages import stored
 from scipy.stats import norm, t
 
 from attention_book.analysis import beside_published as tables
@@ -111,7 +111,7 @@ def test_scores_of_two_sides_of_different_size_by_welch():
 
 def test_the_stored_comparison(table):
     """All of three of their four tables, agreement of each quantity, and that a slip would be seen."""
-    means = stored("published_tables", "means")["gd"]
+    means = stored("published_tables").means["gd"]
     tied = means[means["form"] == "tied"]
     assert len(tied) == 14_850 and not means.duplicated([*tables.CELL, "quantity"]).any()
     assert abs(tied["z"].std() - 1) < 0.03 and (tied["z"].abs() > 3).mean() < 2 * 2 * norm.sf(3)

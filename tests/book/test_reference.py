@@ -11,7 +11,7 @@ from nbformat.v4 import new_output
 from test_notebooks import TEXT as PAGE
 
 from attention_book.command_line import execution
-from attention_book.experiments import GRIDS, results
+from attention_book.experiments import results
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import load
 from attention_phases.errors import ResultError
@@ -56,12 +56,6 @@ def test_every_notebook_has_a_reference_without_a_warning_and_no_other_has():
     kept = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in reference.FOLDER.glob("*.json")}
     assert kept.keys() == {path.stem for path in NOTEBOOKS.glob("*.md")}, "make reference NAME=... writes one"
     assert [name for name, cells in kept.items() if any("stderr" in cell for cell in cells)] == []
-
-
-def test_the_stored_results_are_those_of_the_smoke_profile():
-    """`make reference` adds what is missing and takes away what no experiment has."""
-    stored = {path.stem: set(load(path)["cell"]) for path in reference.RESULTS.glob("*.parquet")}
-    assert stored == {name: {canonical(cell) for cell in reference.cells_of(name)} for name in GRIDS}
 
 
 def test_results_that_no_page_reads_are_taken_away(tmp_path, monkeypatch):

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from cells import cell
 from frames import students
+from pages import Page
 
 from attention_book.analysis import instances
 from attention_book.analysis.instances import in_errors
@@ -17,7 +17,7 @@ from attention_phases.measured import Measured
 def of_slice(own, task, **given):
     """Names of the cell of Figure 2 that alone binds one of them, from given values."""
     known = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
-    return cell("fig02_slice", own, **known, **given)
+    return Page("fig02_slice", **known, **given).cell_of(own)
 
 
 def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
@@ -26,6 +26,7 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
     there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
     given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "row_of": lambda *_: row}
+    given |= dict.fromkeys(("rules", "by_rules"))  # of the paper's task alone
     shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]

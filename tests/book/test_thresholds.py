@@ -9,8 +9,9 @@ from frames import lines
 from attention_book.analysis import thresholds as lines_of_theory
 from attention_book.analysis.thresholds import crossing, last_fall, rows_of, shift_against_control, theory_lines
 from attention_book.experiments import GRIDS, grid
-from attention_book.experiments.cells import LineCell, OneStepThresholdsCell, RuleCell
-from attention_book.experiments.theory_lines import ROWS
+from attention_book.experiments.audit.published_rule import RuleCell
+from attention_book.experiments.beyond.one_step import OneStepThresholdsCell
+from attention_book.experiments.lines import ROWS, LineCell
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
 from attention_phases import BadInput

@@ -6,8 +6,9 @@ import pytest
 
 from attention_book.analysis.instances import POWERS, gaps, limit, line_in, root
 from attention_book.experiments import grid
-from attention_book.experiments.simulation import controls, train_controlled, train_students
-from attention_book.experiments.tolerances import CONTROLS
+from attention_book.experiments.beyond.control_variates import controls
+from attention_book.experiments.beyond.crossing import train_controlled
+from attention_book.experiments.students import CONTROLS, train_students
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.two_tokens import sample

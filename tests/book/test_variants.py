@@ -6,9 +6,9 @@ import pytest
 
 from attention_book.analysis.architectures import beside_theory, extrapolate, teacher_lengths
 from attention_book.analysis.instances import intercept
-from attention_book.experiments.cells import ArchitectureCell
+from attention_book.experiments.beyond.architectures import COMPARED
 from attention_book.experiments.kinds import work
-from attention_book.experiments.variant_grids import COMPARED
+from attention_book.experiments.students import ArchitectureCell
 from attention_phases import Task
 from attention_phases.model import students
 from attention_phases.records import canonical

@@ -9,10 +9,10 @@ import torch
 
 from attention_phases.attention import attention
 from attention_phases.errors import BadInput
-from attention_phases.model import two_tokens
+from attention_phases.model import prediction_error as exact
 from attention_phases.model.sentences import draw_sentences, labels, positional_encoding, sampled_error
+from attention_phases.model.weights import overlaps
 from attention_phases.task import MATRICES, Task
-from attention_phases.theory import prediction_error as exact
 from attention_phases.training.trials import sample, train_on
 
 TRAINED = Task()
@@ -36,7 +36,7 @@ def drawn(d=12):
 def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
     """Of overlaps measured on the task trained on, at a d so small that every term of order 1/d is large."""
     tested, (rng, teacher, weights), count, parts = replace(TRAINED, **change), drawn(), 20_000, 12
-    point = two_tokens.overlaps(TRAINED, weights, teacher)
+    point = overlaps(TRAINED, weights, teacher)
     samples = [draw_sentences(tested, teacher, count, rng) for _ in range(parts)]
     for fixed in (None, np.array([[0.7, 0.2], [0.1, 0.5]])):
         student = {"weights": weights} if fixed is None else {"mixing": fixed}

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from attention_phases import Task, data_set
+from attention_phases.amp.stability import gain_without_jumps
+from attention_phases.beyond.curvature import hessian, softness
 from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture
-from attention_phases.model.curvature import hessian, softness
 from attention_phases.theory import solve
-from attention_phases.theory.stability import gain_without_jumps
 
 
 def test_softness_of_a_known_hessian():

@@ -50,7 +50,7 @@ def test_every_field_of_a_record_is_described():
 def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_no_torch():
     large = {"torch", "numba", "scipy", "pandas", "matplotlib", "distributed"}
     code = f"import sys, attention_phases, attention_book.command_line.main; print({large} & set(sys.modules))"
-    code += "; import attention_book.experiments.theory_lines; print('torch' in sys.modules)"
+    code += "; import attention_phases.theory; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == "set()\nFalse\n"
     assert set(attention_phases.__all__) == set(dir(attention_phases))

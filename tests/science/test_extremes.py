@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 
 from attention_book.paths import ROOT
-from attention_phases import BadInput, Task, message_passing
+from attention_phases import BadInput, Task, message_passing, solve
+from attention_phases.errors import ResultError
 from attention_phases.model.sentences import draw
-from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.quadrature import gaussian_points
+from attention_phases.theory.baseline import diverges_at
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)
@@ -54,6 +56,18 @@ def test_what_the_page_says_of_its_table():
     assert (table["α = 0.001"] == "none").all()
     assert table.loc["ω = 0, positional"].tolist()[2:] == ["saddle", "none", "saddle"]
     assert (table.filter(like="A = (−1, 2; 2, −1)", axis="index") == "none").all(axis=None)
+
+
+def test_a_vanishing_penalty_is_a_limit_and_endless_data_no_solution():
+    tiny, small = (solve(Task(lam=lam), 2.0, "semantic", 256, 4) for lam in (1e-300, 1e-12))
+    values = [(found.overlaps.q, found.overlaps.theta, found.train_loss) for found in (tiny, small)]
+    assert values[0] == pytest.approx(values[1], rel=1e-8)
+    assert solve(Task(), 1e300, "semantic", 256, 4).reason
+
+
+def test_an_end_that_rounding_hides_is_not_known():
+    with pytest.raises(ResultError, match=r"^the critical end is not known at sigma = 1e-09: "):
+        diverges_at(Task(sigma=1e-9), "critical")
 
 
 def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_asked_for(monkeypatch):

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from attention_phases import BadInput, Task
+from attention_phases import BadInput, Task, quadrature
 from attention_phases.attention import softmax
 from attention_phases.model.architectures import Architecture
+from attention_phases.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.task import Direction
-from attention_phases.theory import linear_baseline, quadrature, solve
+from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branch import OVERLAPPING, BranchMap
 from attention_phases.theory.equations import (
     Averages,
@@ -28,7 +29,6 @@ from attention_phases.theory.equations import (
     update,
 )
 from attention_phases.theory.kernels import general
-from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.theory.setting import Hats, Setting, mean_weights
 from attention_phases.theory.solver import PULLED
 

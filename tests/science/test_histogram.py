@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments import counting as runs
 from attention_book.experiments import grid
+from attention_book.experiments.paper import histogram as runs
 from attention_phases import BadInput, histogram
 from attention_phases.histogram import step
 from attention_phases.histogram import transformer as tf

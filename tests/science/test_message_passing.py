@@ -5,22 +5,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from cells import stored
 from numpy.polynomial.polynomial import polypow
+from pages import stored
 
 from attention_phases import Task
+from attention_phases.amp import message_passing
+from attention_phases.amp.message_passing import iterate, limiting, start_state, step
+from attention_phases.amp.stability import contraction, gains, gains_of_columns, modes, settling_distance
 from attention_phases.attention import attention, target_attention
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
 from attention_phases.model.two_tokens import risk, sample
+from attention_phases.quadrature import gaussian_points, pool
 from attention_phases.theory import solve
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates, update
 from attention_phases.theory.kernels import general
 from attention_phases.theory.kernels.two_tokens import forces
-from attention_phases.theory.quadrature import gaussian_points, pool
-from attention_phases.theory.stability import contraction, gains, gains_of_columns, modes, settling_distance
-from attention_phases.training import message_passing
-from attention_phases.training.message_passing import iterate, limiting, start_state, step
 
 pytestmark = pytest.mark.slow
 
@@ -132,7 +132,7 @@ def test_damped_undamped_and_asymptotic_contraction():
 
 def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon is known; the data sets of the page on replica symmetry, in dimension 1,000."""
-    rows = stored("stability", "tested", points=2**9).xs("semantic", level="branch")
+    rows = stored("stability", points=2**9).tested.xs("semantic", level="branch")
     rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="measured")
     assert len(rows) >= 5
     # The error of one rate comes from four data sets and is itself known to 40 %: all together stand for each.

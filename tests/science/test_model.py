@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_structure import TASKS
 
-from attention_book.experiments.simulation import fit_both_linear
+from attention_book.experiments.paper.fig07 import fit_both_linear
 from attention_phases import Task
+from attention_phases.model import prediction_error as exact
 from attention_phases.model import sentences, two_tokens
+from attention_phases.model.weights import overlaps
 from attention_phases.theory import baseline as linear
-from attention_phases.theory import prediction_error as exact
 
 numbers = st.floats(-1.5, 1.5)
 tasks = st.builds(
@@ -85,7 +86,7 @@ def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
     assert abs(value - usual) > 8 * error  # the length of the teacher is to be seen, and so are the terms in 1/d
     assert abs(value - linear.linear_test_error(task, attention, 2 * d, length, positions)) > 8 * error
     if positions:  # as the student's formula has it, up to its quadrature
-        point = two_tokens.overlaps(task, teacher, teacher)
+        point = overlaps(task, teacher, teacher)
         assert exact.test_error(task, point, d, attention)[0] == pytest.approx(value, rel=5e-3)
 
 

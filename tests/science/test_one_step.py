@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from attention_book.experiments.theory_lines import one_step_row
+from attention_book.experiments.beyond.one_step import one_step_row
 from attention_phases import Task
-from attention_phases.measured import standard_error
-from attention_phases.theory import equations as state_evolution
-from attention_phases.theory import solve
-from attention_phases.theory.branches import MINIMA
-from attention_phases.theory.equations import Overlaps, Setting, teacher_fit
-from attention_phases.theory.kernels.two_tokens import forces
-from attention_phases.theory.one_step import solution
-from attention_phases.theory.one_step.equations import (
+from attention_phases.beyond.one_step import solution
+from attention_phases.beyond.one_step.equations import (
     BrokenBranch,
     Valley,
     average,
@@ -27,8 +21,14 @@ from attention_phases.theory.one_step.equations import (
     potential,
     update,
 )
-from attention_phases.theory.one_step.solution import UNSETTLED, inner_gains, one_step
-from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.beyond.one_step.solution import UNSETTLED, inner_gains, one_step
+from attention_phases.measured import standard_error
+from attention_phases.quadrature import gaussian_points, pool
+from attention_phases.theory import equations as state_evolution
+from attention_phases.theory import solve
+from attention_phases.theory.branches import MINIMA
+from attention_phases.theory.equations import Overlaps, Setting, teacher_fit
+from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.solver import displacement
 
 pytestmark = pytest.mark.slow

@@ -5,11 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention_book.experiments.cells import RecoveryCell
-from attention_book.experiments.simulation import look_for_teacher
+from attention_book.experiments.beyond.optimal import RecoveryCell, look_for_teacher
+from attention_phases.amp.recovery import fields_from_labels, recover
 from attention_phases.attention import attention, target_attention
+from attention_phases.beyond.optimal import alpha_of, estimate_error, optimal, overlap, thresholds_of_learning
 from attention_phases.errors import BadInput, ResultError
 from attention_phases.model.architectures import Architecture
+from attention_phases.quadrature import tensor_rule
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import baseline
 from attention_phases.theory.baseline import (
@@ -22,9 +24,6 @@ from attention_phases.theory.baseline import (
     mean_attention,
     minimum_bound,
 )
-from attention_phases.theory.optimal import alpha_of, estimate_error, optimal, overlap, thresholds_of_learning
-from attention_phases.theory.quadrature import tensor_rule
-from attention_phases.training.recovery import fields_from_labels, recover
 
 TASK = Task(omega=0.3)
 

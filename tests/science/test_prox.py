@@ -8,11 +8,11 @@ from numba import njit
 from scipy.special import ndtr
 
 from attention_phases import Task
+from attention_phases.amp import message_passing
 from attention_phases.attention import attention, target_attention
+from attention_phases.quadrature import gaussian_points
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average
 from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, forces, loss_derivatives, search
-from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.training import message_passing
 
 fields = st.floats(-4, 4)
 targets = st.floats(0.01, 0.99)

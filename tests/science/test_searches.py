@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments import minima
-from attention_book.experiments.cells import SearchCell, ValleyCell
-from attention_book.experiments.minima import misfits
+from attention_book.experiments.beyond import minima, searches
+from attention_book.experiments.beyond.minima import SearchCell, ValleyCell
+from attention_book.experiments.beyond.searches import misfits
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.training.optimizers import GD_RATE, LBFGS_TOLERANCE, fit
@@ -35,26 +35,26 @@ def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
     gained = 0
     for seed in range(12):
         data, begun = drawn(seed)
-        lowest, hops = minima.hop(data, LAM, begun, worst=0.2)
+        lowest, hops = searches.hop(data, LAM, begun, worst=0.2)
         assert lowest.grad_norm <= LBFGS_TOLERANCE
         assert (lowest.train_loss < begun.train_loss) == (hops > 0)
         gained += hops
-        assert minima.hop(data, LAM, lowest, worst=0.2) == (lowest, 0)
+        assert searches.hop(data, LAM, lowest, worst=0.2) == (lowest, 0)
         # By hand: without any one of the nine worst sentences, and with it again, descent comes back or ends higher.
         for number in misfits(data, lowest.weights).argsort(descending=True)[:9]:
             fewer = torch.arange(len(data.inputs)) != number
             parts = {name: getattr(data, name)[fewer] for name in ("inputs", "stiffness", "targets")}
             without = fit(type(data)(**{**vars(data), **parts}), LAM, lowest.weights[None])[0]
-            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - minima.LOWER
+            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - searches.LOWER
     assert gained > 0
 
 
 def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
     data, begun = drawn()
     for temperature, stays in ((0.0, True), (1e-6, True), (10.0, False)):
-        minimum = minima.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
+        minimum = searches.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
         assert minimum.grad_norm <= LBFGS_TOLERANCE
-        assert (abs(minimum.train_loss - begun.train_loss) < minima.LOWER) == stays
+        assert (abs(minimum.train_loss - begun.train_loss) < searches.LOWER) == stays
 
 
 def test_the_noise_of_langevin_descent_has_its_variance():
@@ -65,11 +65,11 @@ def test_the_noise_of_langevin_descent_has_its_variance():
         return torch.zeros(1, dtype=torch.float64), torch.zeros_like(weights)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minima, "risk", no_force)
-        patch.setattr(minima, "fit", lambda data, lam, weights: [walked.append(weights[0])])
+        patch.setattr(searches, "risk", no_force)
+        patch.setattr(searches, "fit", lambda data, lam, weights: [walked.append(weights[0])])
         begun = drawn()[1]
         start = torch.zeros(20_000)
-        minima.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0, True), 0.02, np.random.default_rng(1), 40)
+        searches.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0, True), 0.02, np.random.default_rng(1), 40)
     expected = 2 * GD_RATE * 0.02 * sum(1 - step / 40 for step in range(40))
     assert walked[0].var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)
 
@@ -88,7 +88,7 @@ def ends(monkeypatch):
     def point(task, weights, teacher):
         return SimpleNamespace(named={"q": float(weights[0])})
 
-    monkeypatch.setattr(minima, "overlaps", point)
+    monkeypatch.setattr("attention_phases.model.weights.overlaps", point)
     return weights, students
 
 
@@ -104,8 +104,8 @@ def test_a_search_goes_on_from_each_end_and_is_compared_with_the_lowest_of_all(e
     lower = SimpleNamespace(weights=torch.from_numpy(weights[2]), train_loss=-1.0)
     hot = SimpleNamespace(weights=torch.from_numpy(weights[1]), train_loss=5.0)
     asked = []
-    monkeypatch.setattr(minima, "hop", lambda data, lam, start, worst: (start, 0) if start.train_loss else (lower, 2))
-    monkeypatch.setattr(minima, "anneal", lambda *given: asked.append(given[1:4]) or hot)
+    monkeypatch.setattr(searches, "hop", lambda data, lam, start, worst: (start, 0) if start.train_loss else (lower, 2))
+    monkeypatch.setattr(searches, "anneal", lambda *given: asked.append(given[1:4]) or hot)
     rows = minima.search(SearchCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 2, 0.1, (0.01, 0.3)))
     told = [(row["search"], row["number"], row.get("hops"), row.get("temperature"), row["train_loss"]) for row in rows]
     assert told == [

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
+from attention_phases.beyond.small_weights import growing_cosines, growth_rates
 from attention_phases.task import Task
-from attention_phases.theory.small_weights import growing_cosines, growth_rates
 
 TASK = Task()
 

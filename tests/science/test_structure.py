@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from attention_phases import Architecture, BadInput, Task
+from attention_phases.amp.message_passing import iterate, limiting, start_state
+from attention_phases.beyond.curvature import hessian
 from attention_phases.model import sentences, two_tokens
-from attention_phases.model.curvature import hessian
+from attention_phases.model import weights as weights_of
+from attention_phases.model.prediction_error import general_test_error
 from attention_phases.task import variances
-from attention_phases.theory.prediction_error import general_test_error
-from attention_phases.training import fit, start_weights, trials
-from attention_phases.training.message_passing import iterate, limiting, start_state
+from attention_phases.training import fit, start_weights
 from attention_phases.training.optimizers import with_l1
 
 SPECTRUM = ((0.05, 0.5), (0.45, 0.5, 2.0, 0.5))
@@ -73,7 +74,7 @@ def test_test_error_is_the_mean_over_sentences(name, attention):
 def test_overlaps_carry_the_covariance():
     task, (columns, teachers) = Task(spectrum=OF_TOKENS), np.random.default_rng(5).standard_normal((2, 3, 8))
     s, p = np.repeat([0.175, 0.275], 4), np.sqrt(np.repeat([1.5, 0.5], 4) / 8)
-    found = two_tokens.column_overlaps(task, columns, teachers)
+    found = weights_of.column_overlaps(task, columns, teachers)
     expected = {
         "q": columns @ np.diag(s) @ columns.T / 8,
         "m": columns @ p / 8**0.5,
@@ -83,8 +84,8 @@ def test_overlaps_carry_the_covariance():
     }
     assert all(np.allclose(found[name], value) for name, value in expected.items())
     length = np.diag(expected["rho"]).mean() / (0.5 * 0.175 * 1 + 0.5 * 0.275 * 2) - 1
-    assert trials._overlaps(task, columns, teachers)["length"] == pytest.approx(length)
-    one = two_tokens.overlaps(task, *map(torch.from_numpy, (columns[1], teachers[2])))
+    assert weights_of._overlaps(task, columns, teachers)["length"] == pytest.approx(length)
+    one = weights_of.overlaps(task, *map(torch.from_numpy, (columns[1], teachers[2])))
     assert one._asdict() == pytest.approx(
         {"q": found["q"][1, 1], "m": found["m"][1], "theta": found["theta"][1, 2], "rho": found["rho"][2, 2]}
         | {"m_teacher": found["m_teacher"][2]}

@@ -5,12 +5,12 @@ import pytest
 
 from attention_phases import Architecture, Task
 from attention_phases.attention import target_attention
+from attention_phases.model.prediction_error import test_error as exact
+from attention_phases.quadrature import gaussian_points, pool
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap, Net
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates, update
-from attention_phases.theory.prediction_error import test_error as exact
-from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, SADDLE, UNSETTLED, solve
 from attention_phases.theory.solver import _polish as polish_near
 from attention_phases.theory.thresholds import threshold

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.kinds import work
+from attention_book.experiments.students import StudentCell
 from attention_phases import Architecture, Task, data_set, measure, message_passing
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, spread
 from attention_phases.model import students, two_tokens

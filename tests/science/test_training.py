@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments.simulation import beside_positions
+from attention_book.experiments.beyond.optimal import beside_positions
 from attention_phases import Task
 from attention_phases.model import two_tokens
+from attention_phases.model.prediction_error import test_error as error_of
 from attention_phases.model.sentences import draw_sentences
-from attention_phases.theory.prediction_error import test_error as error_of
+from attention_phases.model.weights import overlaps
 from attention_phases.training import optimizers
 from attention_phases.training.optimizers import STARTS, start_weights
 
@@ -82,5 +83,5 @@ def test_the_test_error_beside_given_positions_is_that_of_sampled_sentences():
     teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32) + 0.5)
     weights = 0.6 * teacher + 0.4
     losses = definition.losses(task, *draw_sentences(task, teacher, count, rng), weights[None], given=0.3).numpy()
-    value, error = error_of(task, two_tokens.overlaps(task, weights, teacher), d, given=0.3)
+    value, error = error_of(task, overlaps(task, weights, teacher), d, given=0.3)
     assert abs(value - losses.mean()) < 4 * np.hypot(error, losses.std() / count**0.5) < 0.02 * value

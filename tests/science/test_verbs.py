@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from attention_book.experiments.grids import own_cells
+from attention_book.experiments.own import own_cells
 from attention_book.experiments.results import sweep
 from attention_book.paths import DATA
 from attention_phases import (
@@ -30,15 +30,16 @@ from attention_phases import (
     threshold,
     train,
 )
+from attention_phases.amp import message_passing as passing
+from attention_phases.amp.message_passing import enough_damping, iterate, limiting, start_state
 from attention_phases.measured import standard_error
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
+from attention_phases.model.weights import overlaps
 from attention_phases.records import fields_of
 from attention_phases.theory import thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.solver import ENDED, UNSEEN
-from attention_phases.training import message_passing as passing
-from attention_phases.training.message_passing import enough_damping, iterate, limiting, start_state
 
 test_error.__test__ = False  # no test of pytest's
 TASK, FEW = Task(omega=0.3), {"points": 64, "scrambles": 4}
@@ -50,7 +51,7 @@ def test_the_strength_of_the_encoding_is_a_number_of_the_task():
     assert torch.equal(positional_encoding(strong, xi), 3 * positional_encoding(TASK, xi))
     for branch in ("semantic", "positional"):
         assert solve(strong, 2.0, branch, **FEW).overlaps == solve(hidden, 2.0, branch, **FEW).overlaps
-    assert two_tokens.overlaps(strong, torch.ones(20), torch.ones(20)).m == pytest.approx(3.0)
+    assert overlaps(strong, torch.ones(20), torch.ones(20)).m == pytest.approx(3.0)
     assert train(strong, 2.0, 20, 1)["converged"].all()
     assert replace(hidden, encoding=2.0).directions[0].encoding == 36.0
 
@@ -158,7 +159,7 @@ def test_spinodals_are_those_of_the_stored_lines():
         known = Measured(*table.loc[what, ["alpha", "alpha_error"]])
         gap = place - known
         assert abs(gap.value) < 4 * gap.error < 0.5 * known.value, what
-    assert found.origin["points"] == 256 and not found.reason and len(counted) > 100
+    assert not found.reason and len(counted) > 100
     few = spinodal(TASK, "positional", points=1024)
     assert np.isnan([*few.exists, *few.minimum]).all() and few.reason == "not resolved by 1024 points; try 2048"
 
@@ -179,16 +180,10 @@ def test_a_diagram_has_the_lower_of_the_minima():
 
 
 @pytest.mark.slow
-def test_a_spinodal_past_the_largest_alpha_is_where_the_gain_is_1_or_none():
-    """Theory has one up to omega = .3534; the gain is no straight line, which more points see."""
-    never = spinodal(Task(omega=0.4), "positional", points=2048, scrambles=4)
-    assert np.isnan(never.minimum.value) and never.reason.endswith("positional branch: it is there at alpha = 12.8")
-    many = {"points": 8192, "scrambles": 4}
-    found = spinodal(Task(), "positional", **many)
-    place = found.minimum
-    assert found.reason == f"{never.reason}, the largest searched, and becomes a saddle beyond it"
-    there = solve(Task(), place.value, "positional", **many)
-    assert place.value > 13 and abs(there.gain - 1) < 1.5 * there.stderr["gain"]
+def test_a_minimum_that_lasts_beyond_the_largest_alpha_has_no_end():
+    found = spinodal(Task(), "positional", points=2048, scrambles=4)
+    assert np.isnan([*found.exists, *found.minimum]).all()
+    assert found.reason.endswith("it is there at alpha = 12.8, and a minimum beyond the largest alpha searched")
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():

@@ -1,7 +1,7 @@
 """Data sets taken together: means with their errors, differences on the same data, and what students do at infinite d.
 
 A column `x_error` is the standard error of `x`. Where the losses of students cross at infinite d is read off a fit with
-control variates (`simulation.controls`), and how far the lower minima of searches move it.
+control variates (`control_variates.controls`), and how far the lower minima of searches move it.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.theory.branches import MINIMA
 
-from ..experiments.tolerances import CONTROLS
+from ..experiments.students import CONTROLS
 
 POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: ways to change with d that means at a few d cannot tell apart
 Z = 1.96  # standard errors to either side that leave out 5 %

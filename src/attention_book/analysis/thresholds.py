@@ -8,10 +8,8 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from ..experiments.cells import LineCell
+from ..experiments.lines import LINE, ROWS, LineCell
 from ..experiments.results import read_cells
-from ..experiments.theory_grids import LINE
-from ..experiments.theory_lines import ROWS
 from .instances import GAPS, difference_in_errors, frame_of
 
 NEAREST_ALPHAS = 6  # together 0.4 of alpha on the published grid
@@ -25,7 +23,7 @@ def line_cells(profile, omegas):
 
 
 def theory_lines(profile, omegas):
-    """Rows of `theory_lines.standard_line` at some omega, of the standard task: those of Figure 3, or further ones.
+    """Rows of `lines.standard_line` at some omega, of the standard task: those of Figure 3, or further ones.
 
     ResultError where the losses do not cross.
     """
@@ -38,7 +36,7 @@ def theory_lines(profile, omegas):
 
 
 def rows_of(lines, what):
-    """The rows of theory about `what`, one of `theory_lines.ROWS`: a name that none can have is an error."""
+    """The rows of theory about `what`, one of `lines.ROWS`: a name that none can have is an error."""
     return lines[lines["what"] == check_choice("row of theory", what, ROWS)]
 
 

@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import sys
-from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,9 +24,8 @@ from ..paths import lacking
 from . import commands
 from .printing import about, print_anything, readable_text
 
-TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
 # Arguments of the library whose options have other names.
-OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation", "start": "init"}
+OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation"}
 
 
 def main(arguments=None):
@@ -52,12 +50,8 @@ def main(arguments=None):
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
         return _complain("no result at these parameters: a number is too large or too small to compute with")
-    except (np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
+    except (np.linalg.LinAlgError, MemoryError) as error:
         return _complain(f"no result at these parameters: {type(error).__name__}: {error}")
-    except (RuntimeError, ValueError) as error:
-        if not any(words in str(error) for words in TOO_LARGE):
-            raise
-        return _complain(f"no result at these parameters: {error}")
     except KeyboardInterrupt as stop:
         return _complain(str(stop) or "stopped", 128 + (stops or [signal.SIGINT])[0])
     try:
@@ -138,100 +132,61 @@ def parser():
     parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="version and commit")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
-    def group(*parents):
-        return argparse.ArgumentParser(add_help=False, parents=parents)
-
-    def add(command, *groups):
-        text, answer = about(command)
-        of_command = {"help": text, "description": text, "epilog": answer}
-        subparser = subparsers.add_parser(command.__name__, **of_command, parents=[*groups, common])
-        subparser.set_defaults(command=command)
-        return subparser.add_argument
-
-    common, alpha, matrix, covariance, length, quadrature, dimension, data_sets = (group() for _ in range(8))
+    common = argparse.ArgumentParser(add_help=False)
     option = common.add_argument
     option("--json", action="store_true", help="one JSON object on stdout; in it origin: options, version, commit")
     option("--quiet", action="store_true", help="no progress on stderr")
-    alpha.add_argument("--alpha", type=float, default=1.5, help="sample complexity n/d")
-    option = matrix.add_argument
-    option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
-    option("--matrix", default="standard", help='A of the teacher: standard, alternative or "a,b;c,d"')
-    encoding = "strength of the positional encoding"
-    covariance.add_argument("--encoding", type=float, default=Task.encoding, help=encoding)
-    directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
-    covariance.add_argument("--covariance", metavar="DIRECTIONS", default=[], help=directions)
-    length.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
-    option = quadrature.add_argument
-    option("--points", type=int, help="points a scramble, a power of two (default: 2048 to 16384, by what is asked)")
-    option("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
-    option("--seed", type=int, default=0, help="of the scrambles")
-    dimension.add_argument("--d", type=int, default=1000, help="embedding dimension")
-    option = data_sets.add_argument
-    option("--seeds", type=int, default=4, help="number of data sets")
-    option("--seed", type=int, default=0, help="of the first data set")
 
-    task = group(matrix)
-    option = task.add_argument
+    def add(command):
+        text, answer = about(command)
+        of_command = {"help": text, "description": text, "epilog": answer}
+        subparser = subparsers.add_parser(command.__name__, **of_command, parents=[common])
+        subparser.set_defaults(command=command)
+        return subparser
+
+    option = add(commands.threshold).add_argument
+    option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
     option("--omega", type=float, default=Task.omega, help="weight of the positional part of the teacher, in [0, 1]")
+    option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     option("--lam", type=float, default=Task.lam, help="ridge penalty")
-    architecture = group(length)
-    option = architecture.add_argument
+    option("--matrix", default="standard", help='A of the teacher: standard, alternative or "a,b;c,d"')
+    option("--encoding", type=float, default=Task.encoding, help="strength of the positional encoding")
+    directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
+    option("--covariance", metavar="DIRECTIONS", default=[], help=directions)
+    option("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
     option("--architecture", choices=tuple(FORMS), default="tied", help="form of the student")
     correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
     option("--token-correlation", type=float, default=0.0, help=correlation)
+    option(
+        "--points",
+        type=int,
+        help="points a scramble, a power of two (default: 16384, or 2048 beyond the standard student)",
+    )
+    option("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
+    option("--seed", type=int, default=0, help="of the scrambles")
 
-    option = add(commands.theory, alpha, task, covariance, architecture, quadrature)
-    option("--branch", choices=("semantic", "positional", "symmetric"), default="semantic", help="solution, by basin")
-    option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking, RSB: 1 is 1RSB")
-    option("--y", type=float, help="Parisi parameter, with --breaking 1 (default: so that the lowest minima count)")
-
-    option = add(commands.threshold, task, covariance, architecture, quadrature)
-    option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
-
-    add(commands.baseline, task, covariance, architecture)
-
-    option = add(commands.optimal, alpha, task, length, data_sets)
-    option("--d", type=int, help="also look for the teacher on data of this dimension, by message passing")
-
-    option = add(commands.end, matrix)
-    option("--omega", type=float, help="also the lowest test errors at this omega")
-
-    option = add(commands.simulate, alpha, task, covariance, architecture, dimension, data_sets)
-    starts = ("semantic", "positional", "mixed", "random")
-    init = "mixed: one column each, for rank2 and untied; random: means are of |m| and |theta|"
-    option("--init", choices=starts, default="semantic", help=init)
-    option("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs", help="how the student is trained")
-    option("--workers", type=int, help="processes (default: one a core where the work takes longer than starting them)")
-
-    option = add(commands.gamp, alpha, task, covariance, dimension)
-    option("--init", choices=("semantic", "positional", "random"), default="semantic", help="weights of the start")
-    damping = "share of the old state that is kept, in [0, 1) (default: so that theory's collective modes shrink)"
-    option("--damping", type=float, help=damping)
-    option("--steps", type=int, default=1000, help="iterations at most")
-    option("--seed", type=int, default=0, help="of the data set")
-
-    place = group()
-    option = place.add_mutually_exclusive_group().add_argument
-    option("--workers", type=int, help="processes (default: one a core)")
-    option("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
-    option = add(commands.sweep, place)
+    of_sweep = add(commands.sweep)
+    option = of_sweep.add_argument
     option("name", choices=tuple(GRIDS), metavar="name", nargs="?", help="an experiment, such as fig02")
     option("--grid", type=Path, metavar="FILE", help="TOML file with sizes of your own, in the place of an experiment")
     option("--profile", choices=PROFILES, default="paper", help="at which size")
     option("--store", type=Path, help="SQLite file that keeps results as they come")
     option("--data", type=Path, help="folder of the exported tables")
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter other than the published one")
+    option = of_sweep.add_mutually_exclusive_group().add_argument
+    option("--workers", type=int, help="processes (default: one a core)")
+    option("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
 
-    option = add(commands.verify)
+    option = add(commands.verify).add_argument
     option("--sample", type=int, default=20, help="cells to recompute")
     option("--seed", type=int, default=0, help="chooses the cells")
     option("--experiment", choices=tuple(GRIDS), metavar="NAME", help="of one experiment only")
 
-    option = add(commands.published)
+    option = add(commands.published).add_argument
     option("folder", type=Path, help="a checkout of SPOC-group/positional-and-semantic-attention, or its empirics/")
     option("--out", type=Path, help="Parquet file that keeps the comparison")
 
-    option = add(commands.figure)
+    option = add(commands.figure).add_argument
     option("name", help="such as fig02; `figures` lists all")
     sizes = "at which size; all pages take 4 (paper, results stored), 17 (laptop) or 6 (smoke) minutes of two cores"
     option("--profile", choices=PROFILES, default="paper", help=sizes)

@@ -6,8 +6,6 @@ from io import TextIOWrapper
 
 from attention_phases.measured import with_error
 
-LONGEST_LIST = 12  # numbers that are shown of a list
-
 
 def about(thing):
     """The first line of a docstring, and the rest of it as one; where Python leaves docstrings out, from the source."""
@@ -22,54 +20,35 @@ def print_anything():
 
 
 def readable_text(result):
-    """A line for each quantity, with its error in brackets; then tables.
-
-    A `stderr` that names no quantity is that of the first one. A `mean`, with its errors, is the last row of the runs.
-    """
+    """A line for each quantity, the first one with the `stderr` in brackets; then tables."""
     result = dict(result)
-    errors = result.pop("stderr", {})
-    if not isinstance(errors, dict):
-        errors = {next(iter(result)): errors}
-    if "mean" in result:
-        mean = {name: _shown(value, errors[name]) for name, value in result.pop("mean").items()}
-        result["runs"] = [*result["runs"], {"seed": "mean", **mean}]
-    lists = {name: value for name, value in result.items() if isinstance(value, list)}
-    tables = {name: rows for name, rows in lists.items() if rows and isinstance(rows[0], dict)}
-    values = {name: _shown(value, errors.get(name)) for name, value in result.items() if name not in tables}
-    values = {name: text for name, text in values.items() if text}  # no reason is none to show
-    blocks = []
-    if values:
-        width = max(map(len, values))
-        blocks.append("\n".join(f"{name:{width}} = {value}" for name, value in values.items()))
-    blocks += [_table(rows) for rows in tables.values()]
-    return "\n\n".join(blocks)
+    if error := result.pop("stderr", None):
+        first = next(iter(result))
+        result[first] = with_error(result[first], error)
+    tables = {name: rows for name, rows in result.items() if isinstance(rows, list) and isinstance([*rows, 0][0], dict)}
+    values = {name: _shown(value) for name, value in result.items() if name not in tables}
+    width = max(map(len, values), default=0)
+    lines = "\n".join(f"{name:{width}} = {value}" for name, value in values.items())
+    return "\n\n".join(filter(None, [lines, *map(_table, tables.values())]))
 
 
 def _table(rows):
-    """Rows (dicts) in aligned columns: words to the left, numbers to the right."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, *([_shown(row.get(name, "")) for name in names] for row in rows)]
+    """Rows (dicts of the same names) in aligned columns: words to the left, numbers to the right."""
+    lines = [[*rows[0]], *([_shown(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    adjusts = [str.ljust if isinstance(rows[0].get(name), str) else str.rjust for name in names]
+    adjusts = [str.ljust if isinstance(value, str) else str.rjust for value in rows[0].values()]
     aligned = [[adjust(text, width) for adjust, text, width in zip(adjusts, line, widths)] for line in lines]
     return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
-def _shown(value, error=None):
-    """A value for people: 0.114813(83) with its error, six digits without one, matrices as "a, b; c, d"."""
-    if isinstance(value, str):
-        return value
+def _shown(value):
+    """A value for people: six digits of a number, matrices as "a, b; c, d"."""
     if value is None:
         return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
+    if isinstance(value, str | int):
         return str(value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
-    if not isinstance(value, list | tuple):
-        return with_error(value, error) if error else f"{value:.6g}"
-    if len(value) > LONGEST_LIST:
-        return f"{_shown(value[-1])} after {len(value)}"
-    shown = [_shown(*pair) for pair in zip(value, error or [None] * len(value))]
-    return ("; " if value and isinstance(value[0], list) else ", ").join(shown) or "none"
+    if isinstance(value, list | tuple):
+        return ("; " if value and isinstance(value[0], list) else ", ").join(map(_shown, value)) or "none"
+    return f"{value:.6g}"

@@ -1,35 +1,58 @@
-"""What all cells of one type share: the worker that computes them, and how they are computed again."""
+"""What all cells of one type share: the worker that computes them, how they are computed again, and what is theirs."""
 
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .tolerances import FLOOR_TERM, LINEAR_TERM, Tolerances
+RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
+# The linear fit's sums have alpha d^2 terms in float32. Where these are a million or more, recomputed fits differ by up
+# to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
+LINEAR_TERM = 1e-12
+# The part of a training loss that no student can avoid was stored as a difference of squares in float32: off by up to
+# 1.1e-7 (alpha/d)^(1/2) in 155 data sets of d = 10 to 1000, as the machine rounds. Computed again it has no such error.
+FLOOR_TERM = 2e-7
+# Relative displacements of the weights of the start. The smallest is one rounding of float32, as another machine makes
+# it; larger ones, up to 2e-4, find more of the ends that lie side by side.
+DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
+BEGINNING = 2  # rows
+
+Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; one without a tolerance must be equal
+
+
+class Column(NamedTuple):
+    """A column of the stored results."""
+
+    meaning: str
+    unit: str = ""  #: "1" for a pure number, "s" for seconds, empty for text and counts
+    names: Mapping[str, str] = {}  #: every name that may stand in a column of names, with its meaning
 
 
 class Kind(NamedTuple):
-    """A type of cells.
+    """A type of cells. Its functions import torch and theory when they are called, so that to read loads neither."""
 
-    Functions are named "MODULE:FUNCTION" and loaded when they are called, so that reading results does not load torch.
-    """
-
-    worker: str  #: gives the rows of a cell
-    tolerances: Tolerances  #: of its columns
+    worker: Callable  #: gives the rows of a cell
+    tolerances: Tolerances  #: how far columns may differ when they are computed again, see `verification.agree`
     unrepeatable: tuple[str, ...] = ()  #: columns that differ from run to run
     #: A column, and its value in rows of runs that did not settle: rounding decides there what another machine finds.
     unsettled: tuple[str, Any] | None = None
-    beginning: str | None = None  #: a shorter run, where a whole one is too long, or too sensitive to rounding
-    rows: int = 2  #: which that gives
+    #: Gives the first rows, `BEGINNING` of them, where a whole run is too long, or too sensitive to rounding.
+    beginning: Callable | None = None
     #: Gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
-    runs: str | None = None
+    runs: Callable | None = None
+    what: Mapping[str, str] = {}  #: what a row may be about, as names in the column `what`, with their meanings
+    columns: Mapping[str, Column] = {}  #: others that only its tables have, or that mean something else there
+
+    @property
+    def own_columns(self):
+        """All columns that only its tables have, or that mean something else there."""
+        return {**self.columns, "what": Column("what the row is about", names=self.what)}
 
     def repeat(self, cell) -> list[dict]:
         """Rows of a cell, computed again: those of `repeatable`."""
-        return [row for row in function(self.beginning or self.worker)(cell) if self.unsettled not in row.items()]
+        return [row for row in (self.beginning or self.worker)(cell) if self.unsettled not in row.items()]
 
     def repeatable(self, rows):
         """Those of the stored rows (a frame) of one cell that another machine finds again."""
-        rows = rows.head(self.rows) if self.beginning else rows
+        rows = rows.head(BEGINNING) if self.beginning else rows
         return rows[rows[self.unsettled[0]] != self.unsettled[1]] if self.unsettled else rows
 
     def tolerances_of(self, rows) -> Tolerances:
@@ -46,10 +69,14 @@ class Kind(NamedTuple):
 
 def work(cell, **options) -> list[dict]:
     """Rows of a cell of any kind."""
-    return function(cell.kind.worker)(cell, **options)
+    return cell.kind.worker(cell, **options)
 
 
-def function(name: str) -> Callable:
-    """The function with a name such as ".simulation:train_students" (of this folder) or "package.module:function"."""
-    module, attribute = name.split(":")
-    return getattr(import_module(module, __package__), attribute)
+def displaced_runs(cell):
+    """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
+    return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
+
+
+def with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:
+    """Tolerances of columns, and of their errors."""
+    return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)

@@ -22,8 +22,8 @@ from ..store import provenance
 from ..store.parquet import column_value, export, load
 from ..store.sweep import Store, cluster, run
 from . import GRIDS, grid
-from .grids import own_cells
 from .kinds import work
+from .own import own_cells
 
 STORED = "ATTENTION_PHASES_STORED"  # environment variable: a folder that has the results of reduced size, for tests
 BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}

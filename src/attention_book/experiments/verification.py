@@ -5,7 +5,6 @@ then finds another student. Starts that are displaced a little show the ends tha
 student among them is one more of them; one that is not is wrong.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +21,7 @@ from ..store.parquet import column_value, load
 from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
-from .kinds import function, work
-from .minima import descend, search
 
-# Relative displacements of the weights of the start. The smallest is one rounding of float32, as another machine makes
-# it; larger ones, up to 2e-4, find more of the ends that lie side by side.
-DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
 FALSE_ALARM = 1e-3  # probability that one more end lies outside, were the ends Gaussian
 SAME_DIGITS = 1e-7  # between the overlaps of one student in float32
 
@@ -111,7 +105,7 @@ def check_cell(cell_type, rows):
     depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
     if mismatches and kind.runs and depend_on_start:
         text, stored = str(rows["cell"].iloc[0]), rows.to_dict("records")
-        ends = function(kind.runs)(restore(cell_type, text))
+        ends = kind.runs(restore(cell_type, text))
         differing = sorted({mismatch.row for mismatch in mismatches})
         if all(is_another(stored[row], [run[row] for run in ends], tolerances) for row in differing):
             losses = ((row, stored[row]["train_loss"], ends[0][row]["train_loss"]) for row in differing)
@@ -157,23 +151,6 @@ def agree(stored, recomputed, relative, absolute):
 
 
 # Other minima
-
-
-def displaced_runs(cell):
-    """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
-    return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
-
-
-def valley_runs(cell):
-    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
-    rows = descend(cell)
-    return [rows[k:] + rows[:k] for k in range(len(rows))]
-
-
-def search_runs(cell):
-    """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
-    rows = search(replace(cell, temperatures=()))
-    return [rows[k : k + 2] for k in range(0, len(rows), 2)]
 
 
 def is_another(stored, ends, tolerances):

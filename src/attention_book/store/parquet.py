@@ -5,7 +5,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -61,22 +61,45 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mappi
     ]
     results = list(dict.fromkeys(name for *_, rows, _ in cells for row in rows for name in row))
     columns = [*fields, *results, *provenance.ORIGIN, "cell"]
+    about = json.dumps({"schema": FILE_SCHEMA, "version": __version__})
+    with _refusing(path):
+        table = pa.table({name: _column([record.get(name) for record in records]) for name in columns})
+        _replace(path, table.replace_schema_metadata({"attention_phases": about}), meanings)
+
+
+def describe(path: Path, meanings: Mapping) -> None:
+    """Give the columns of a file their meanings, as for `export`, where it has others. Its rows stay."""
+    table = _read(path)
+    if not _described(table.schema, meanings).equals(table.schema, check_metadata=True):
+        with _refusing(path):
+            _replace(path, table, meanings)
+
+
+def _described(schema: pa.Schema, meanings: Mapping) -> pa.Schema:
+    said = {name: {key: str(field[key]) for key in SAID if key in field} for name, field in meanings.items()}
+    return pa.schema([column.with_metadata(said.get(column.name, {})) for column in schema], metadata=schema.metadata)
+
+
+def _replace(path: Path, table: pa.Table, meanings: Mapping) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        table = pa.table({name: _column([record.get(name) for record in records]) for name in columns})
-        about = json.dumps({"schema": FILE_SCHEMA, "version": __version__})
-        said = {name: {key: str(field[key]) for key in SAID if key in field} for name, field in meanings.items()}
-        described = [column.with_metadata(said.get(column.name, {})) for column in table.schema]
         with open(partial, "wb") as file:
-            table = table.cast(pa.schema(described, metadata={"attention_phases": about}))
-            pq.write_table(table, file, compression="zstd")
+            pq.write_table(table.cast(_described(table.schema, meanings)), file, compression="zstd")
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-    except (OSError, pa.ArrowException) as error:
-        with suppress(OSError):  # its folder may not be one
+    finally:
+        with suppress(OSError):  # it is not there, where all went well, or its folder is none
             partial.unlink()
+
+
+@contextmanager
+def _refusing(path: os.PathLike | str):
+    """What fails of a file is said in one line."""
+    try:
+        yield
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
 
 
@@ -107,11 +130,9 @@ def _column(values: list) -> pa.Array:
 
 
 def _read(path: os.PathLike | str) -> pa.Table:
-    try:
+    with _refusing(path):
         table = pq.ParquetFile(path).read()  # `read_table` would take a folder for a data set of many files
         about = json.loads((table.schema.metadata or {}).get(b"attention_phases", b"{}"))
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
     if about.get("schema") != FILE_SCHEMA:
         raise StoreError(f"{path}: results of schema {about.get('schema')}, this version reads {FILE_SCHEMA}")
     return table

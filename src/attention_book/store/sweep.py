@@ -14,11 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
-from math import inf
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
@@ -30,7 +27,7 @@ from . import provenance
 from .provenance import Row, check_rows, key
 
 STORE_SCHEMA = 1
-MINUTE = 60.0  # seconds between lines of progress in a log
+MINUTE = 60.0  # least seconds between lines of progress in a log
 TIMEOUT = 5  # seconds in which a scheduler must answer
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
@@ -142,7 +139,7 @@ class Summary(NamedTuple):
 
 
 def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
-    """Progress of work that takes a while, on stderr, with the time left: a bar, or in a log a line a minute.
+    """Progress of work that takes a while, on stderr, with the time left: a bar, or in a log at most a line a minute.
 
     A `tqdm` for a ``with`` block, whose ``update(n)`` counts n units more, beyond those that were `done` before.
     """
@@ -153,23 +150,8 @@ def bar_or_lines(told: str = "{remaining} left") -> dict[str, Any]:
     """Options of `tqdm`, by whether there is a terminal. told: of the time, in a log."""
     if sys.stderr.isatty():
         return {"file": sys.stderr}
-    _tell_each_minute()
-    # Of itself it would write as units are done, of which one may take an hour.
-    return {"delay": inf, "bar_format": f"{{desc}} {{unit}} {{n_fmt}} of {{total_fmt}}, {told}"}
-
-
-@cache
-def _tell_each_minute() -> None:
-    """Have a line on stderr each minute from now on of all work that has taken most of one."""
-
-    def tell() -> None:
-        while True:
-            time.sleep(MINUTE)
-            begun = (bar for bar in [*tqdm._instances] if hasattr(bar, "start_t") and bar.delay == inf)  # pyright: ignore
-            for line in [str(bar).strip() for bar in begun if bar.format_dict["elapsed"] > MINUTE / 2]:
-                print(line, file=sys.stderr, flush=True)
-
-    Thread(target=tell, daemon=True).start()
+    every = {"delay": MINUTE, "mininterval": MINUTE, "miniters": 1}
+    return {**every, "bar_format": f"{{desc}} {{unit}} {{n_fmt}} of {{total_fmt}}, {told}\n"}
 
 
 def run(

@@ -6,14 +6,14 @@ and nothing of size d is left beside h = x Q/sqrt(d).
 """
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..machine import torch_defaults
-from ..task import Task, encoding, variances
+from ..task import Task
 from .one_pass import pass_over
 from .sentences import draw, fit_linear, labels, moments, positional_encoding
 
@@ -120,41 +120,3 @@ def by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Ten
     value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
     gradient = field.reshape(*columns.shape[:2], -1) @ rows + lam * columns
     return value + data.floor, gradient.reshape(weights.shape)
-
-
-class StudentOverlaps(NamedTuple):
-    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher."""
-
-    q: float  #: ``sigma^2 |Q|^2/d``
-    m: float  #: Q.1/d
-    theta: float  #: sigma^2 Q.Q*/d
-    rho: float  #: ``sigma^2 |Q*|^2/d``, sigma^2 at infinite d
-    m_teacher: float  #: Q*.1/d, 0 at infinite d
-
-    @property
-    def named(self) -> dict[str, float]:
-        """q, m and theta by name."""
-        return {"q": self.q, "m": self.m, "theta": self.theta}
-
-
-def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
-    """Order parameters of given weights (d,), and of the teacher (d,)."""
-    of_columns = column_overlaps(task, *(part[None].double().cpu().numpy() for part in (weights, teacher)))
-    return StudentOverlaps(**{name: value.item() for name, value in of_columns.items()})
-
-
-def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:
-    """Order parameters of columns of weights (r, d) and of a teacher (t, d), under the mean covariance of the tokens.
-
-    They are ``q = W^T Sigma W/d`` (r, r), ``m = W^T p/sqrt(d)`` (r,), ``theta = W^T Sigma Q*/d`` (r, t), and of the
-    teacher ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,), with p the encoding.
-    """
-    d = columns.shape[1]
-    covariance, along = np.atleast_2d(variances(task, d)).mean(0), encoding(task, d)
-    return {
-        "q": (covariance * columns) @ columns.T / d,
-        "m": columns @ along / d,
-        "theta": (covariance * columns) @ teachers.T / d,
-        "rho": (covariance * teachers) @ teachers.T / d,
-        "m_teacher": teachers @ along / d,
-    }

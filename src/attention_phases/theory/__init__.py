@@ -3,8 +3,8 @@
 from .baseline import linear_baseline
 from .branches import follow
 from .ends import spinodal
-from .prediction_error import test_error
+from .phases import phase_diagram
 from .solver import solve
-from .thresholds import phase_diagram, threshold
+from .thresholds import threshold
 
-__all__ = ["follow", "linear_baseline", "phase_diagram", "solve", "spinodal", "test_error", "threshold"]
+__all__ = ["follow", "linear_baseline", "phase_diagram", "solve", "spinodal", "threshold"]

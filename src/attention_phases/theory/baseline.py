@@ -19,9 +19,9 @@ from ..attention import attention, softmax, target_attention
 from ..errors import BadInput, ResultError
 from ..measured import UNKNOWN, Measured
 from ..model.architectures import STANDARD, Architecture
+from ..quadrature import tensor_rule
 from ..task import Task
 from .equations import bends, teacher_fit
-from .quadrature import tensor_rule
 from .setting import Setting
 
 # Gauss-Hermite nodes an axis, by the number of tokens: the integrand is smooth, and for two 40 nodes agree to 1e-13.

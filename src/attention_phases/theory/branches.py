@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import check_positive, check_several
 from ..model.architectures import STANDARD, Architecture
+from ..quadrature import SCRAMBLES
 from ..task import Task
 from .equations import Overlaps
-from .quadrature import SCRAMBLES
 from .solver import ENDED, Solution, solve
 
 if TYPE_CHECKING:

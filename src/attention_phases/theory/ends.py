@@ -10,13 +10,11 @@ import numpy as np
 
 from ..errors import COVERED, BadInput, check_choice, check_kind
 from ..measured import UNKNOWN, Measured
-from ..records import origin_of
+from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..task import Task
-from .baseline import curvature
 from .branch import BranchMap, Net, polish
 from .branches import MINIMA, Branch, follow
 from .equations import Overlaps, Scalars, average
-from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .setting import Setting
 from .solver import ENDED, STEP, UNSEEN, UNSETTLED, Solution, derivatives, solve
 from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST
@@ -110,14 +108,12 @@ def branch_ends(
 class Spinodal(NamedTuple):
     """From which alpha on, or up to which for the positional branch, a branch exists, and is a minimum.
 
-    Both are NaN where that is so at all alphas searched, or at none, or not seen by too few points: see `reason`. It
-    also says where a positional branch is a minimum up to an alpha beyond the largest searched.
+    Both are NaN where that is so at all alphas searched, or at none, or not seen by too few points: see `reason`.
     """
 
     exists: Measured  #: the alpha where the branch ends
     minimum: Measured  #: that where it becomes a saddle
     reason: str  #: why there is no end, or why it is not known; else empty
-    origin: dict[str, Any]  #: see `records.origin_of`
 
 
 def spinodal(
@@ -147,39 +143,21 @@ def spinodal(
     points = usual_points("solution") if points is None else points
     alphas = np.geomspace(SMALLEST, LARGEST, 25).tolist()
     quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed}
-    origin = origin_of(task=task, branch=branch, points=points, **quadrature)
     if branch == "positional" and points < MIDDLE_POINTS:
-        return Spinodal(UNKNOWN, UNKNOWN, f"{UNSEEN} by {points} points; try {MIDDLE_POINTS}", origin)
+        return Spinodal(UNKNOWN, UNKNOWN, f"{UNSEEN} by {points} points; try {MIDDLE_POINTS}")
     quadrature["report"] = report
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
     least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
-    if least.value > alphas[-1]:
-        # Theory at infinite alpha knows whether the branch ends up on that side, of tasks without further structure.
-        plain = task == Task(task.omega, task.sigma, task.lam, task.matrix)
-        never = plain and (curvature(task, branch) > 0) == (branch == "positional")
-        at = partial(solve, task, branch=branch, points=points, **quadrature)
-        least = UNKNOWN if never else _confirmed(solutions[max(solutions)], least, at)
+    lasts = least.value > alphas[-1]  # by extrapolation, which does not say where it ceases
     reason = ""
     if np.isnan(end.value):
         edge = (max if branch == "positional" else min)(solutions, default=None)
         reason = f"it is there at alpha = {edge:.4g}" if edge else f"it is at none from {SMALLEST} to {LARGEST}"
-        reason += ", the largest searched, and becomes a saddle beyond it" if least.value > alphas[-1] else ""
-    return Spinodal(end, least, reason and f"no end of the {branch} branch: {reason}", origin)
-
-
-def _confirmed(known: Solution, crossing: Measured, solution_at: Callable[..., Solution]) -> Measured:
-    """Ask for the gain where it was extrapolated to be 1, and draw the line again, until it is; NaN if it is not."""
-    for _ in range(8):
-        there = solution_at(alpha=crossing.value)
-        crossing = _secant(there, known)
-        if not (there.converged and 0 < crossing.value < np.inf):
-            break
-        if abs(there.gain - 1) < there.stderr["gain"]:
-            return crossing
-        known = there
-    return UNKNOWN
+        reason += ", and a minimum beyond the largest alpha searched" if lasts else ""
+        reason = f"no end of the {branch} branch: {reason}"
+    return Spinodal(end, UNKNOWN if lasts else least, reason)
 
 
 def gain_crossing(

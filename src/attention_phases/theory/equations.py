@@ -16,9 +16,10 @@ from scipy.special import ndtr
 
 from ..attention import own_attention, softmax
 from ..errors import BadInput
+from ..model.weights import flat_overlaps
+from ..quadrature import over_scrambles
 from ..task import Task
 from .kernels import general, two_tokens
-from .quadrature import over_scrambles
 from .setting import Hats, Setting, cholesky, largest_eigenvalue, mean_weights, mix, solve_linear
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
@@ -181,6 +182,12 @@ def bends(h, targets, variance: float) -> tuple:
     return two_tokens.derivatives.py_func(*own_attention(h), *h, *targets, variance)[2:]
 
 
+def hessians(h: np.ndarray, targets: np.ndarray, variance: Any) -> np.ndarray:
+    """Return the Hessians (N, 2, 2) of the loss at fields h (2, N) and targets (2, N); variances may be (N,)."""
+    h11, h12, h22 = bends(h, targets, variance)
+    return np.array([[h11, h12], [h12, h22]]).T
+
+
 def unfitted(task: Task) -> float:
     """Return the loss of two tokens that none can fit: rows of S sum to 1, of Y to 1 + omega (A_a1 + A_a2 - 1)."""
     (a11, a12), (a21, a22) = task.matrix
@@ -265,26 +272,3 @@ def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) ->
     if flat:
         return flat_overlaps(variance, q, m, theta)
     return {"q": q, "m": m, "theta": theta if t > 1 else theta[..., 0], "V": V}
-
-
-def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return overlaps q (r, r), m (r,) and theta (r, t), without sigma^2, as scalars by name.
-
-    With one column of weights and one of the teacher these are q, m and theta, with sigma^2. With more they are the
-    trace of sigma^2 q and the norms of m and of sigma^2 theta; without sigma^2 the entries q_11, q_12, ..., m_1, ...
-    and, with the first column of the teacher, theta_1, ..., of several columns of weights; and teacher_1, ..., the
-    norms of sigma^2 theta with each of several columns of the teacher.
-    """
-    r, t = theta.shape[-2:]
-    if r == t == 1:
-        return {"q": variance * q[..., 0, 0], "m": m[..., 0], "theta": variance * theta[..., 0, 0]}
-    of_teachers = variance * np.linalg.norm(theta, axis=-2)
-    scalars = {"q": variance * np.trace(q, axis1=-2, axis2=-1), "m": np.linalg.norm(m, axis=-1)}
-    scalars["theta"] = np.linalg.norm(of_teachers, axis=-1)
-    if r > 1:
-        scalars |= {f"q_{i + 1}{j + 1}": q[..., i, j] for i in range(r) for j in range(i, r)}
-        scalars |= {f"m_{i + 1}": m[..., i] for i in range(r)}
-        scalars |= {f"theta_{i + 1}": theta[..., i, 0] for i in range(r)}
-    if t > 1:
-        scalars |= {f"teacher_{k + 1}": of_teachers[..., k] for k in range(t)}
-    return scalars

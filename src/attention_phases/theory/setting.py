@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from ..errors import COVERED, BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
+from ..quadrature import LARGEST_NET
 from ..task import Cluster, Task
 
 TINY = 1e-300  # against 0/0: a branch that ends has no field
@@ -43,6 +44,9 @@ class Setting:
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
         check_kind("architecture", self.architecture, Architecture)
+        most = LARGEST_NET // (self.architecture.rank + len(self.task.teachers))
+        if self.architecture.tokens > most:
+            raise BadInput("tokens", self.architecture.tokens, f"at most {most}: Sobol points have no more dimensions")
         self.architecture.attention(self.task)  # refuses an A of other sentences
         directions, tokens = self.task.directions, self.architecture.tokens
         self.spectrum = Spectrum(

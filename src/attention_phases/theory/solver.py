@@ -6,18 +6,18 @@ One solver serves every student: a model supplies the map of one branch in free 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import BadInput, check_kind, check_positive
 from ..measured import Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
+from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..records import origin_of
 from ..task import Task
 from .branch import BranchMap, Net, polish
 from .equations import Overlaps, Scalars, named_overlaps
-from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 
 TOLERANCE = 1e-6  # on the residual
 # Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The
@@ -175,7 +175,7 @@ def solve_model(
             near, _ = _polish(model, x, few)
         else:
             near = model.pack(start)
-        return _describe(model, *_polish(model, near, net), net, few.calls)
+        return _solution_at(model, *_polish(model, near, net), net, few.calls)
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
@@ -200,27 +200,78 @@ def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
     return bool((np.abs(own) > np.maximum(SMALLEST_OVERLAP, 3 * errors)).all())
 
 
-def _unseen(model, overlaps, spread, points):
-    """The reason where noise hides whether there is a solution, with what is known of the overlap, and what to try."""
-    name, known = "theta" if len(model.teacher[0]) else "m", "zero within a large error"
-    if isinstance(overlaps, Scalars):
-        known = f"{name} = {Measured(getattr(overlaps, name), standard_error(spread[name]))}"
-    return f"{UNSEEN}: {known} on {points} points; try {4 * points}"
-
-
 def _polish(model, x, net):
     """The fixed point near x, and the averages that a search finds there."""
     evaluations = 30 + 10 * len(x)
     return polish(lambda x, anew: displacement(model, x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
 
 
-def _describe(model, x, averages, net, before):
+class Linear(NamedTuple):
+    """A map and its observables around a fixed point, to first order."""
+
+    displacement: np.ndarray  #: (n,), what is left of one step
+    jacobian: np.ndarray  #: J (n, n)
+    noise: float  #: largest standard error of J, in units of its response (1 - J)^-1
+    moves: np.ndarray  #: (n, scrambles), from the fixed point to that of each scramble
+    slopes: dict[str, np.ndarray]  #: (n,) of each observable
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Standard errors of the coordinates (n,)."""
+        return standard_error(self.moves.T)
+
+
+def _solution_at(model, x, averages, net, before) -> Solution:
     """The `Solution` at a fixed point x of the pooled averages, which a search has confirmed, after `before` averages.
 
-    Scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, to first order, with J the Jacobian of the
-    map F: the spread of these points gives the error bars. The free energy is stationary: its spread at x is enough.
+    The free energy is stationary: its spread at x is enough.
     """
-    pooled, names = pool(averages), list(model.observables(x, averages))
+    pooled = pool(averages)
+    given = judged = _linear_at(model, x, averages, net, STEP)
+    noisy = net.points[:, :, 0].size < FEW_POINTS and given.noise > KNOWN
+    if noisy and (wide := _linear_at(model, x, averages, net, WIDE_STEP)).noise < given.noise:
+        judged, given = wide, max(given, wide, key=lambda each: each.errors.max())
+    # By alpha, at fixed averages.
+    above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
+    drift = (above - below) / (2 * model.alpha * STEP)
+    overlaps = model.unpack(x).plain
+    moved = zip(*(model.unpack(x + move).plain for move in given.moves.T))
+    spread = {name: np.array(values) for name, values in zip(overlaps._fields, moved)}
+    spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
+    each = model.observables(x, averages)
+    spread |= {name: values + given.slopes[name] @ given.moves for name, values in each.items()}
+    observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
+    train_loss, free_energy = map(float, model.losses(x, pooled))
+    finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *given.moves.ravel()]).all()
+    reason, points = _reason_against(model, x, averages, judged, noisy) if finite else UNSETTLED, net.points.shape[1]
+    if finite and reason == UNSETTLED:
+        reason += f": try more points than {points}, or another seed"
+    if reason == UNSEEN:
+        name, known = "theta" if len(model.teacher[0]) else "m", "zero within a large error"
+        if isinstance(overlaps, Scalars):
+            known = f"{name} = {Measured(getattr(overlaps, name), standard_error(spread[name]))}"
+        reason += f": {known} on {points} points; try {4 * points}"
+    return Solution(
+        alpha=model.alpha,
+        overlaps=overlaps,
+        train_loss=train_loss,
+        free_energy=free_energy,
+        train_slope=float(pooled.moreau),
+        test_slope=float(given.slopes["test_mse"] @ np.linalg.solve(np.eye(len(x)) - given.jacobian, drift)),
+        residual=float(np.abs(given.displacement).max()),
+        reason=reason,
+        iterations=before + net.calls,
+        spread=spread,
+        **observed,
+    )
+
+
+def _linear_at(model, x, averages, net, step) -> Linear:
+    """What derivatives at x, by differences over `step`, say of the neighbourhood.
+
+    Scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, to first order, with J the Jacobian of the
+    map F: the spread of these points gives the error bars.
+    """
 
     def at(x):
         """Images of x by each scramble, its image by all of them, then the observables."""
@@ -228,57 +279,24 @@ def _describe(model, x, averages, net, before):
         means = pool(each)
         return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])
 
-    image, images = model.step(x, pooled), model.step(x, averages)
+    image, images = model.step(x, pool(averages)), model.step(x, averages)
+    apart, jacobian, slopes = np.split(derivatives(at, x, step), [images.size, images.size + len(x)])
+    response = np.eye(len(x)) - jacobian
+    noise = standard_error(np.linalg.solve(response, apart.reshape(*images.shape, -1) - jacobian)).max()
+    moves = np.linalg.solve(response, (images - image).T)
+    return Linear(image - x, jacobian, noise, moves, dict(zip(model.observables(x, averages), slopes)))
 
-    def linear(step):
-        """The noise of the Jacobian, the Jacobian, the slopes of the observables, and the moves of x by scramble."""
-        apart, jacobian, slopes = np.split(derivatives(at, x, step), [images.size, images.size + len(x)])
-        response = np.eye(len(x)) - jacobian
-        noise = standard_error(np.linalg.solve(response, apart.reshape(*images.shape, -1) - jacobian)).max()
-        return noise, jacobian, slopes, np.linalg.solve(response, (images - image).T)
 
-    given = judged = linear(STEP)
-    noisy = net.points[:, :, 0].size < FEW_POINTS and judged[0] > KNOWN
-    if noisy and (wide := linear(WIDE_STEP))[0] < judged[0]:
-        judged, given = wide, max(given, wide, key=lambda each: standard_error(each[3].T).max())
-    errors, jacobian = standard_error(judged[3].T), judged[1]
-    doubt = noisy and judged[0] > KNOWN  # of the errors, and so of an overlap that is not of order one
-    slopes, moves = dict(zip(names, given[2])), given[3]
-    # By alpha, at fixed averages.
-    above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
-    drift = (above - below) / (2 * model.alpha * STEP)
-
-    train_loss, free_energy = model.losses(x, pooled)
-    overlaps = model.unpack(x).plain
-    moved = zip(*(model.unpack(x + move).plain for move in moves.T))
-    spread = {name: np.array(values) for name, values in zip(overlaps._fields, moved)}
-    spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
-    spread |= {name: values + slopes[name] @ moves for name, values in model.observables(x, averages).items()}
-
-    observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
-    residual = float(np.abs(image - x).max())
-    finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *moves.ravel()]).all()
-    used, reason = net.points.shape[1], ""
-    if not finite or not is_settled(residual, np.linalg.solve(np.eye(len(x)) - jacobian, image - x), errors):
-        reason = f"{UNSETTLED}: try more points than {used}, or another seed" if finite else UNSETTLED
-    elif not is_present(x[model.own], errors[model.own]) or (doubt and (np.abs(x[model.own]) < 1).any()):
+def _reason_against(model, x, averages, linear, noisy) -> str:
+    """Why x is no solution, if it is none; of few points, `noisy` says that derivatives over `STEP` are noise."""
+    own, errors = x[model.own], linear.errors
+    doubt = noisy and linear.noise > KNOWN  # of the errors, and so of an overlap that is not of order one
+    left = np.linalg.solve(np.eye(len(x)) - linear.jacobian, linear.displacement)
+    if not is_settled(np.abs(linear.displacement).max(), left, errors):
+        return UNSETTLED
+    if not is_present(own, errors[model.own]) or (doubt and (np.abs(own) < 1).any()):
         size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))  # weights that vanish have no noise
-        seen = not doubt and (3 * size * errors[model.own] <= RESOLVED).all()
-        reason = ENDED if seen else _unseen(model, overlaps, spread, used)
-    elif not (np.linalg.eigvals(jacobian).real < 1).all():
-        reason = _unseen(model, overlaps, spread, used) if noisy else SADDLE
-    elif model.is_pulled(averages):
-        reason = PULLED
-    return Solution(
-        alpha=model.alpha,
-        overlaps=overlaps,
-        train_loss=float(train_loss),
-        free_energy=float(free_energy),
-        train_slope=float(pooled.moreau),
-        test_slope=float(slopes["test_mse"] @ np.linalg.solve(np.eye(len(x)) - given[1], drift)),
-        residual=residual,
-        reason=reason,
-        iterations=before + net.calls,
-        spread=spread,
-        **observed,
-    )
+        return ENDED if not doubt and (3 * size * errors[model.own] <= RESOLVED).all() else UNSEEN
+    if not (np.linalg.eigvals(linear.jacobian).real < 1).all():
+        return UNSEEN if noisy else SADDLE
+    return PULLED if model.is_pulled(averages) else ""

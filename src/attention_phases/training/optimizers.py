@@ -10,6 +10,7 @@ import numpy as np
 import scipy.optimize
 import torch
 from torch import Tensor
+from torch.autograd.gradcheck import GradcheckError, gradcheck
 
 from ..errors import BadInput, check_choice, check_count, check_kind, check_positive, check_real
 from ..machine import torch_defaults
@@ -24,7 +25,7 @@ GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000
-NUDGE = 1e-3  # of the weights, to see whether a risk grows by its gradient
+NUDGE, MISSED = 1e-3, 1e-3  # of the weights, to see whether a risk grows by its gradient; so much of it may be missed
 LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
 
 
@@ -196,19 +197,20 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
     shapes = [tuple(part.shape) if isinstance(part, Tensor) else type(part).__name__ for part in parts]
     if shapes != wanted:
         raise BadInput("shapes of what risk returns", shapes, f"{wanted}, of two tensors")
-    values, gradient = parts[0].detach(), parts[1].detach().to(starts)
-    if not values.isfinite().all():
-        raise BadInput("risk of the starts", values, "finite")
-    # Along its gradient the risk grows by that. What rounds, jumps or is drawn anew bends by more than it is wrong.
-    size = gradient.norm(dim=1)
-    length = torch.where(size > 0, NUDGE * (1 + starts.norm(dim=1)), 0.0)
-    step = gradient * (length / size.clamp(min=1e-30))[:, None]
-    above, below = (risk(data, starts + side * step, lam)[0].detach() for side in (1, -1))
-    grown, bent = (above - below) / 2, (above + below - 2 * values).abs()
-    wrong = (grown - size * length).abs() > 0.1 * size * length + 10 * bent + 1e-5 * values.abs()
-    if wrong.any():
-        told, true = (float(f"{value[wrong][0]:.4g}") for value in (size, grown / length))
-        raise BadInput("gradient of risk", told, f"{true}, by which the risk grows along it")
+    if not parts[0].isfinite().all():
+        raise BadInput("risk of the starts", parts[0].detach(), "finite")
+    exact = data.double()
+
+    def as_told(weights: Tensor) -> Tensor:
+        """The risk, of which autograd knows the gradient that comes with it."""
+        values, gradient = (part.detach() for part in risk(exact, weights.detach(), lam))
+        return values + (gradient * (weights - weights.detach())).sum(1)
+
+    size = max(1.0, float(parts[0].detach().abs().max()))
+    try:
+        gradcheck(as_told, starts.double().requires_grad_(), eps=NUDGE, atol=MISSED * size, rtol=0.1, fast_mode=True)
+    except GradcheckError:
+        raise BadInput("risk", risk, "steady, and to grow by its gradient, see torch.autograd.gradcheck") from None
 
 
 def gradient_descent(

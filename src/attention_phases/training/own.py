@@ -11,10 +11,10 @@ from ..errors import BadInput, check_kind
 from ..machine import torch_defaults
 from ..model import two_tokens
 from ..model.sentences import draw, labels, positional_encoding
+from ..model.weights import of_weights
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
 from .optimizers import Risk, with_l1
-from .trials import of_weights
 
 if TYPE_CHECKING:
     import pandas as pd

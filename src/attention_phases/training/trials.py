@@ -1,23 +1,19 @@
 """Students trained on data sets, and what is measured of them (paper, Section 5 and Appendix E.3)."""
 
 from collections.abc import Callable, Iterable, Sequence
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from ..errors import BadInput, check_choice, check_seeds, check_several
+from ..errors import BadInput, check_seeds, check_several
 from ..machine import spread, torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
-from ..model.two_tokens import column_overlaps
+from ..model.weights import of_weights
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
-from ..theory.equations import flat_overlaps
-from ..theory.prediction_error import general_test_error, test_error
 from .optimizers import fit, start_weights
 
 if TYPE_CHECKING:
@@ -138,67 +134,3 @@ def train_on(
         for row, student in zip(rows, fits):
             row |= {"tested_mse": sampled_error(tested, *fresh, student.weights), "tested_linear_mse": linear}
     return rows
-
-
-def of_weights(
-    task: Task,
-    data: two_tokens.Dataset | students.Sentences,
-    weights: Tensor,
-    train_loss: float,
-    architecture: Architecture | None = None,
-    given: float = 0.0,
-) -> dict[str, float]:
-    """Return the overlaps of a student, its training loss and both test errors by name."""
-    if weights.isfinite().all():
-        overlaps, errors = overlaps_and_errors(task, weights, data.teacher, data.linear(), architecture, given)
-    else:  # a training that has diverged
-        overlaps, errors = dict.fromkeys(("q", "m", "theta"), nan), (nan, nan)
-    return {**overlaps, "train_loss": train_loss, **dict(zip(("test_mse", "linear_mse"), errors))}
-
-
-def overlaps_and_errors(
-    task: Task,
-    weights: Tensor,
-    teacher: Tensor,
-    linear: np.ndarray,
-    architecture: Architecture | None = None,
-    given: float = 0.0,
-) -> tuple[dict[str, float], list[float]]:
-    """Overlaps of a student by name, its test error and that of the linear model (2, 2)."""
-    d = teacher.shape[-1]
-    if not (task.structured or architecture):  # the same errors in a tenth of the time
-        point = two_tokens.overlaps(task, weights, teacher)
-        errors = [test_error(task, point, d, fixed, given)[0] for fixed in (None, linear)]
-        return point.named, errors
-    architecture = architecture or STANDARD
-    weights, teachers = (part.double().cpu().numpy().reshape(-1, d) for part in (weights, teacher))
-    columns, rest = np.split(weights, [architecture.rank])
-    if architecture.rotates and not task.structured:
-        columns = _gauge(columns, teachers[0])
-    kind = check_choice("value matrix of the test error", architecture.value, ("none", "pair", "full"))
-    value = {"none": None, "full": rest}[kind] if kind != "pair" else np.outer(*rest) / d
-    models = ((value, None), (None, linear))
-    errors = [general_test_error(task, architecture, columns, teachers, *model)[0] for model in models]
-    return _overlaps(task, columns, teachers), errors
-
-
-def _overlaps(task, columns, teachers):
-    """Overlaps as `flat_overlaps` has them; those of a task with structure without their entries, and with `length`.
-
-    That is Q*^T Sigma Q*/d over its limit, minus 1, the mean over columns: a control variate.
-    """
-    point, variance = column_overlaps(task, columns, teachers), task.sigma**2
-    overlaps = flat_overlaps(variance, point["q"] / variance, point["m"], point["theta"] / variance)
-    if task.structured:
-        overlaps = {name: value for name, value in overlaps.items() if not name.startswith(("q_", "m_", "theta_"))}
-        limit = sum(direction.weight * direction.variance * direction.teacher for direction in task.directions)
-        overlaps["length"] = np.mean(np.diag(point["rho"]) / (limit * np.array(task.teachers))) - 1
-    return {name: float(value) for name, value in overlaps.items()}
-
-
-def _gauge(columns, teacher):
-    """Two columns whose scores add up, rotated so that the second has no overlap with the teacher, and m_2 >= 0."""
-    along = columns @ teacher
-    cos, sin = along / np.linalg.norm(along)
-    rotated = np.array([[cos, sin], [-sin, cos]]) @ columns
-    return rotated * np.array([[1.0], [1.0 if rotated[1].mean() >= 0 else -1.0]])

@@ -1,0 +1,198 @@
+"""The published theory by the rules of the authors' public notebook: few points, and one descent for a proximal point.
+
+Overlaps: degree 7 in the plane of the student's two normal numbers and in that of the teacher's, 12 x 12 points.
+Training loss: the free energy (Eq. 108), with the Moreau envelope by degree 11 in both planes, 28 x 28 points. Test
+error: E[S^2] and E[S Y] by degree 11 outside, over the student, and degree 7 inside; E[Y^2] by degree 11. Linear model:
+its weights E[Y] by degree 7, its error by degree 11. The proximal point is where one descent from (0, 0) ends.
+
+Both rules of the plane are in Stroud's catalogue for E_2^{r^2}: 7-1, and one of degree 11 by Rabinowitz and Richtmyer
+(1969). Where the published iteration stops, at changes below 1e-4, `solve_coarsely` goes on, and `stopped` does not.
+
+On so few points there are several positional solutions at small omega, three at omega = 0 and alpha = 0.62. The one
+meant is that to which the encoding leads as a start.
+"""
+
+from collections.abc import Sequence
+from math import nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_phases.attention import attention, target_attention
+from attention_phases.quadrature import gaussian_points
+from attention_phases.task import Task
+from attention_phases.theory import equations
+from attention_phases.theory.baseline import linear_baseline
+from attention_phases.theory.branch import BranchMap
+from attention_phases.theory.equations import Averages, Hats, Overlaps, Scalars, penalty, teacher_fit
+from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend
+from attention_phases.theory.setting import Setting
+from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
+
+RULE_DAMPING, RULE_STEPS, RULE_SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
+MANY = (2**12, 8)  # points and scrambles of the exact losses
+RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # of the converged threshold: the coarse one is looked for there
+AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
+
+PlaneRule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights (N,)
+
+
+class Coarse(NamedTuple):
+    """A fixed point on the 144 points, with its losses by the published rules, and exactly: on many points."""
+
+    overlaps: Scalars
+    train_loss: np.ndarray  #: (rule, exact)
+    test_mse: np.ndarray  #: (rule, exact)
+    #: Largest relative change of an overlap in the last damped step; where the prox jumps on one of so few points, the
+    #: iteration may never settle.
+    change: float
+
+
+def plane_rule(degree: int) -> PlaneRule:
+    """Return a rule for the normal law in the plane, exact to `degree` 7 or 11: 12 or 28 points."""
+    if degree == 7:
+        root = sqrt(5)
+        diagonal = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
+        orbits = [sqrt(6) * AXES, *(sqrt((9 + sign * 3 * root) / 4) * diagonal for sign in (-1, 1))]
+        weights = [1 / 36, (5 + 2 * root) / 45, (5 - 2 * root) / 45]
+    else:
+        root = sqrt(13)
+        angles = np.radians([30, 60, 120, 150, 210, 240, 300, 330])
+        turned = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        orbits = [sqrt(square) * AXES for square in (8 - 2 * root, 8 + 2 * root, 6)] + [2 * turned, sqrt(12) * turned]
+        weights = [37 / 432 + 133 * root / 5616, 37 / 432 - 133 * root / 5616, 1 / 72, 1 / 32, 1 / 864]
+    return np.concatenate(orbits), np.repeat(weights, [len(orbit) for orbit in orbits])
+
+
+def product_rule(student: int, teacher: int) -> PlaneRule:
+    """Return points (xi_1, xi_2, zeta_1, zeta_2) and weights, of these degrees in the planes of xi and zeta."""
+    (xi, of_xi), (zeta, of_zeta) = plane_rule(student), plane_rule(teacher)
+    points = np.concatenate([np.repeat(xi, len(zeta), axis=0), np.tile(zeta, (len(xi), 1))], axis=1)
+    return points, np.outer(of_xi, of_zeta).ravel()
+
+
+def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fields w of the student and y of the teacher (N, 2) at points (N, 4)."""
+    q, m, theta, _ = overlaps
+    x, z = points[:, :2], points[:, 2:]
+    return sqrt(q) * x + m * np.array([1, -1]), theta / sqrt(q) * x + sqrt(task.sigma**2 - theta**2 / q) * z
+
+
+def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
+    """Return the averages by a rule that an iteration and the free energy need; the others are NaN."""
+    (points, weights), task, scalars = rule, setting.task, overlaps.scalars
+    w, y = fields(task, scalars, points)
+    targets, V, variance = teacher_fit(task, y.T.copy()).T, scalars.V, task.sigma**2
+    ends = [descend(0.0, 0.0, NO_MINIMUM, *some, *aims, V=V, variance=variance) for some, aims in zip(w, targets)]
+    h, moreau = np.array(ends)[:, :2], np.array(ends)[:, 2]
+    r = (h - w) / V
+    sums = np.stack([(r * part).sum(1) for part in (r, points[:, :2], points[:, 2:])]) @ weights
+    power, student_noise, teacher_noise = sums[:, None, None, None]
+    moreau = weights @ moreau + equations.unfitted(task)
+    return Averages(
+        power=power,
+        student_noise=student_noise,
+        pull=np.array([weights @ (r[:, 0] - r[:, 1])]),
+        teacher_noise=teacher_noise,
+        teacher_pull=np.zeros(1),
+        moreau=moreau,
+        **dict.fromkeys(("fitted_loss", "test_loss", "teacher_slope", "pull_slope", "response"), nan),
+    )
+
+
+def rule_test_error(task: Task, overlaps: Scalars) -> float:
+    """Return the test error by the published rules; the part of the teacher alone is `label_loss`."""
+    points, weights = product_rule(11, 7)
+    w, y = fields(task, overlaps, points)
+    S, Y = attention(w), target_attention(y, task.omega, np.array(task.matrix))
+    return float(task.sigma**2 / 2 * (weights @ (S * S - 2 * S * Y).sum((1, 2)))) + label_loss(task)
+
+
+def label_loss(task: Task) -> float:
+    """Return ``(sigma^2/2) E|Y|^2`` by degree 11, which the published free energies at omega = 0.5 leave out."""
+    points, weights = plane_rule(11)
+    return float(task.sigma**2 / 2 * (weights @ (_labels(task, points) ** 2).sum((1, 2))))
+
+
+def rule_baseline(task: Task) -> float:
+    """Return the test error of the linear model by the published rules."""
+    (few, of_few), (points, weights) = plane_rule(7), plane_rule(11)
+    mean = np.einsum("n,nab->ab", of_few, _labels(task, few))
+    return float(task.sigma**2 / 2 * (weights @ ((_labels(task, points) - mean) ** 2).sum((1, 2))))
+
+
+def _labels(task, points):
+    return target_attention(task.sigma * points, task.omega, np.array(task.matrix))
+
+
+def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
+    """Return what one undamped step of the rules makes of overlaps, by name, and the losses of these overlaps."""
+    setting, some = Setting(task), Overlaps.of(*overlaps)
+    hats = equations.conjugates(setting, alpha, some, rule_average(setting, some, product_rule(7, 7)))
+    moreau = rule_average(setting, some, product_rule(11, 11)).moreau
+    losses = {
+        "train_loss": equations.free_energy(setting, alpha, some, hats, moreau),
+        "test_mse": rule_test_error(task, overlaps),
+    }
+    return equations.update(setting, hats).scalars._asdict() | losses
+
+
+def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hats, Overlaps]:
+    """Return the conjugates of overlaps on the 144 points, and the overlaps after a damped step."""
+    hats = equations.conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, product_rule(7, 7)))
+    pairs = zip(overlaps, equations.update(setting, hats))
+    return hats, Overlaps(*(RULE_DAMPING * before + (1 - RULE_DAMPING) * after for before, after in pairs))
+
+
+def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
+    """Return the fixed point of a branch on the 144 points, by damped iteration from near what names it."""
+    setting, overlaps = Setting(task), BranchMap(task, alpha, branch).start()
+    for _ in range(RULE_STEPS):
+        before = overlaps
+        hats, overlaps = damped_step(setting, alpha, before)
+        change = max(abs(new / old - 1).max() for old, new in zip(before, overlaps) if old.any())
+        if change < RULE_SETTLED:
+            break
+    exact = equations.average(setting, overlaps, gaussian_points(*MANY))
+    by_rule = rule_step(task, alpha, overlaps.scalars)
+    return Coarse(
+        overlaps=overlaps.scalars,
+        train_loss=np.array([by_rule["train_loss"], alpha * exact.fitted_loss.mean() + penalty(setting, hats)]),
+        test_mse=np.array([by_rule["test_mse"], exact.test_loss.mean()]),
+        change=change,
+    )
+
+
+def stopped(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
+    """Return the overlaps of a branch at which the published iteration stops, each from those of the alpha before.
+
+    It stops where the norm of the change of (q, m, theta) is below 1e-4, which depends on the damping: `RULE_DAMPING`.
+    """
+    setting, overlaps, ends = Setting(task), BranchMap(task, alphas[0], branch).start(), []
+    for alpha in alphas:
+        for _ in range(RULE_STEPS):
+            before, (_, overlaps) = overlaps, damped_step(setting, alpha, overlaps)
+            if sqrt(sum(((new - old) ** 2).sum() for old, new in zip(before[:3], overlaps))) < STOP:
+                break
+        ends.append(overlaps.scalars)
+    return ends
+
+
+def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:
+    """Return alpha_c or alpha_l on the 144 points: with the losses by the published rules, and with the exact losses.
+
+    By interpolation in alpha; NaN where the losses do not cross within a quarter of the `converged` alpha.
+
+    kind: "critical" or "linear"
+    converged: the same threshold on many points, around which it is looked for
+    """
+    alphas = converged * (1 + RELATIVE_ALPHAS)
+    gaps, baselines = [], np.array([rule_baseline(task), linear_baseline(task)])
+    for alpha in alphas:
+        solutions = {branch: solve_coarsely(task, alpha, branch) for branch in COMPARED_BRANCHES[kind]}
+        if kind == "critical":
+            gaps.append(solutions["semantic"].train_loss - solutions["positional"].train_loss)
+        else:
+            gaps.append(solutions["semantic"].test_mse - baselines)
+    by_rule, exact = (falls(alphas, of_kind) for of_kind in np.transpose(gaps))
+    return by_rule[0] if len(by_rule) else nan, exact[0] if len(exact) else nan

@@ -1,0 +1,102 @@
+"""Published theory: thresholds and curves by the authors' quadrature, and on many points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_phases.task import Task
+
+from ..grids import register, tasks
+from ..kinds import RATIO, Column, Kind, with_errors
+from ..lines import BRANCHES, OF_NETS, OF_STANDARD, THRESHOLDS, OnNets, finite, mark
+from ..paper.fig03 import PUBLISHED_OMEGAS
+from ..students import INFORMED
+
+
+def by_published_rule(cell) -> list[dict]:
+    """Return the rows of a `RuleCell`: what the published rules give, and what many points do.
+
+    Without alphas, both thresholds that exist, `what` being "critical" or "linear": `alpha` and `alpha_error` are those
+    on many points, `rule` and `exact` as `coarse_threshold` gives them, where there is a crossing. Beside them the test
+    error of the linear model, "baseline".
+
+    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, `many` and `many_error` on many.
+    """
+    from attention_phases.theory import linear_baseline, solve, threshold
+    from attention_phases.theory.branches import OWN_OVERLAP
+
+    from .authors_rule import coarse_threshold, rule_baseline, solve_coarsely
+
+    task, rows = cell.task, []
+    for branch in cell.branches:
+        for alpha in cell.alphas:
+            many = solve(task, alpha, branch, cell.points, **cell.quadrature)
+            coarse = solve_coarsely(task, alpha, branch)
+            values = coarse.overlaps._asdict() | {"train_loss": coarse.train_loss[0], "test_mse": coarse.test_mse[0]}
+            converged = many.overlaps._asdict() | {"train_loss": many.train_loss, "test_mse": many.test_mse}
+            own = [OWN_OVERLAP[branch]] if branch in OWN_OVERLAP else []
+            for quantity in ("q", "V", "train_loss", "test_mse", *own):
+                row = {"what": branch, "alpha": alpha, "quantity": quantity, "rule": abs(values[quantity])}
+                row |= {"many": abs(converged[quantity]), "many_error": many.stderr[quantity]}
+                rows.append(finite(row))
+    if cell.alphas:
+        return rows
+    by_rule, exact = rule_baseline(task), linear_baseline(task)
+    rows.append({"what": "baseline", "quantity": "test_mse", "rule": by_rule, "many": exact})
+    for kind in OF_STANDARD:
+        converged = threshold(task, kind, cell.points, **cell.quadrature)
+        if converged.exists:
+            coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged.alpha.value)))
+            rows.append(finite({**mark(kind, converged.alpha), **coarse}))
+    return rows
+
+
+@dataclass(frozen=True)
+class RuleCell(OnNets):
+    """The published rules: both thresholds, or branches over `alphas`."""
+
+    kind = Kind(
+        by_published_rule,
+        with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)},
+        what=THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"},
+        columns={
+            "seed": OF_NETS["seed"],
+            "alpha": Column("sample complexity n/d of the solution, or the threshold on many points", RATIO),
+            "rule": Column(
+                "the quantity, or the threshold, by the published rules; empty where the losses do not cross", RATIO
+            ),
+            "many": Column("the quantity on many points", RATIO),
+            "exact": Column("threshold from the overlaps of the 144 points, their losses integrated on many", RATIO),
+        },
+    )
+
+    alphas: tuple = ()
+    branches: tuple = ()
+
+
+# The published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
+TEN = tuple(np.linspace(2.0, 0.1, 10).tolist())
+PUBLISHED_CURVES = [
+    (Task(), (*np.linspace(2.0, 1.25, 8).tolist(), *np.linspace(1.24, 0.01, 12).tolist()), INFORMED),
+    (Task(), tuple(np.linspace(2.275, 0.1, 10).tolist()), ("symmetric",)),
+    (Task(omega=0.5), tuple(np.linspace(2.275, 0.1, 15).tolist()), INFORMED),
+    (Task(omega=0.15), TEN, INFORMED),
+    (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
+]
+register(
+    RuleCell,
+    "published_rule",
+    "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
+    paper=[
+        {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
+        {"task alphas branches": PUBLISHED_CURVES, "points": 2**11, "scrambles": 8},
+    ],
+    laptop=[
+        {"task": tasks([0.1, 0.3]), "points": 2**10, "scrambles": 8},
+        {"task": Task(), "alphas": (2.0,), "branches": INFORMED, "points": 2**10, "scrambles": 8},
+    ],
+    smoke=[
+        {"task": tasks([0.3]), "points": 2**8, "scrambles": 4},
+        {"task": Task(), "alphas": (2.0,), "branches": INFORMED, "points": 2**8, "scrambles": 4},
+    ],
+)

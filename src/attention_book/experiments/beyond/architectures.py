@@ -1,0 +1,43 @@
+"""Theory against students of every architecture that theory covers, in growing dimension."""
+
+from attention_phases.model.architectures import Architecture
+from attention_phases.task import Task
+
+from ..grids import register
+from ..lines import ArchitectureLineCell
+from ..paper.fig10 import CORRELATED, RANK2, UNTIED
+from ..students import variants
+
+# Where theory and students are compared in growing dimension: the minimum that the semantic start leads to. Before
+# alpha_c, which correlated tokens have beyond alpha = 2, students of small d leave it.
+COMPARED = {
+    "correlated": CORRELATED,
+    "untied": UNTIED,
+    "rank2": RANK2,
+    "three tokens": Architecture(tokens=3),
+    "four tokens": Architecture(tokens=4),
+}
+COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
+GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
+variants(
+    "variants_size",
+    "Every architecture that theory covers, in growing dimension: theory against students.",
+    {"starts": ("semantic",)},
+    paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
+    laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
+    smoke={"d": [50, 100], "seed": range(4), **GROWING},
+)
+
+register(
+    ArchitectureLineCell,
+    "variants_theory",
+    "Theory of every architecture that theory covers: the semantic branch.",
+    {
+        "task": Task(),
+        "architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()],
+        "branches": ("semantic",),
+    },
+    paper={"points": 2**11, "scrambles": 16},
+    laptop={"points": 2**6, "scrambles": 8},
+    smoke={"points": 2**5, "scrambles": 8},
+)

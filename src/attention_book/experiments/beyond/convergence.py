@@ -1,0 +1,51 @@
+"""How message passing converges on sampled data: perturbations of its fixed point, and copies from two starts."""
+
+import numpy as np
+import torch
+
+from attention_phases.amp.message_passing import DAMPING, damped, step
+from attention_phases.model.weights import overlaps
+
+PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
+# Damping, iterations before two copies are compared, and iterations over which they are. The positional branch has a
+# collective mode that only strong damping stills.
+SCHEDULES = {"semantic": ((0.0, 40, 20), (DAMPING, 100, 20)), "positional": ((0.9, 200, 20),)}
+
+
+def contraction(task, data, fixed, noise, steps):
+    """Distances (steps + 1,) of the weights from a fixed point, over the first one, after a small displacement.
+
+    data: from `limiting`.
+    fixed: the state that is the fixed point.
+    noise: direction of the displacement, (d,).
+    """
+    size = PERTURBATION * np.linalg.norm(fixed.weights)
+    state = fixed._replace(weights=fixed.weights + size * noise / np.linalg.norm(noise))
+    distances = [1.0]
+    for _ in range(steps):
+        state = damped(state, step(task, data, state), DAMPING)
+        distances.append(float(np.linalg.norm(state.weights - fixed.weights) / size))
+    return np.array(distances)
+
+
+def copies(task, data, starts, damping, width, before, over):
+    """Two copies of message passing on one data set: how far apart they stay.
+
+    `apart` and `change` are root mean squares over the size of Q; q, m, theta and V are of the first copy.
+
+    data: from `limiting`.
+    starts: two states.
+    before, over: iterations before the measurement, and those over which means are taken.
+    """
+    pair, measured = starts, []
+    for k in range(before + over):
+        last, pair = pair, [damped(state, step(task, data, state, width), damping) for state in pair]
+        if k >= before:
+            first, second = (state.weights for state in pair)
+            point = overlaps(task, torch.from_numpy(first), data.teacher)
+            gap = min(np.sum((first - second) ** 2), np.sum((first + second) ** 2))  # Q and -Q are one student
+            moved = np.sum((first - last[0].weights) ** 2)
+            values = [*point.named.values(), pair[0].V]
+            measured.append([gap / np.sum(first**2), moved / np.sum(first**2), *values])
+    means = np.mean(measured, axis=0)
+    return dict(zip(("apart", "change", "q", "m", "theta", "V"), [*np.sqrt(means[:2]), *means[2:]]))

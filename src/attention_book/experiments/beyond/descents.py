@@ -1,0 +1,112 @@
+"""Which ways down from small random weights end in the semantic valley, and what changes that."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_phases.task import Task
+
+from ..grids import register
+from ..kinds import RATIO, Column, Kind, displaced_runs
+from ..students import STUDENTS, OnData
+from .staying import OFTEN, RARELY
+
+
+def descend_by_legs(cell, displaced=0.0):
+    """Return rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
+
+    A start is ``noise N(0, 1) + hint Q*``. For one data set N(0, 1) is the same in all cells, and for all hints.
+
+    displaced: relative displacement of every weight of the starts; the data stay the same.
+    """
+    import torch
+
+    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.model.weights import overlaps
+
+    from .ways_down import WAYS
+
+    rng, rows = cell.rng(), []
+    data = sample(cell.task, cell.alpha, cell.d, rng)
+    drawn = torch.from_numpy(rng.standard_normal((cell.count, cell.d), dtype=np.float32))
+    weights = torch.cat([cell.noise * drawn + hint * data.teacher for hint in cell.hints])
+    away = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
+    weights = weights * (1 + displaced * away)
+    for leg, (method, settings) in enumerate(WAYS[cell.way], 1):
+        weights = method(data, cell.task.lam, weights, rng=rng, **settings)
+        for number, student in enumerate(weights):
+            value, gradient = risk(data, student[None], cell.task.lam)
+            point = overlaps(cell.task, student, data.teacher)
+            row = {"leg": leg, "hint": cell.hints[number // cell.count], "number": number % cell.count, **point.named}
+            row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
+            rows.append(row)
+    return rows
+
+
+@dataclass(frozen=True)
+class DescentCell(OnData):
+    """Students from small random weights, with and without hints of the teacher."""
+
+    kind = Kind(
+        descend_by_legs,
+        STUDENTS,
+        ("grad_norm",),
+        runs=displaced_runs,
+        columns={
+            "way": Column("the way down: an optimiser, or several one after the other"),
+            "number": Column("of the start, 0 to count - 1"),
+            "hints": Column("sizes of the teacher that are added to a start, as JSON"),
+            "leg": Column("after which part of the way down the student is measured, from 1"),
+            "hint": Column("size of the teacher that is added to the start", RATIO),
+        },
+    )
+
+    way: str
+    noise: float = 0.1
+    hints: tuple = (0.0,)
+    count: int = 4
+
+
+# The data sets of Figure 15. "fig15_fractions" has their students by the published gradient descent, Adam and L-BFGS.
+ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
+QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
+QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
+OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
+# Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
+FAR = [{"way": "rate 1.5 after a long step", "d": [200, 500]}, {"way": "rate 1.5", "d": [200, 500], "noise": 0.4}]
+register(
+    DescentCell,
+    "descents",
+    "Other ways down from the starts of Figure 15, on the same sentences.",
+    paper=[
+        {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
+        {"way": QUICK, "d": 500, **ON_SAME_DATA},
+        *({**ways, **ON_SAME_DATA} for ways in FAR),
+    ],
+    laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
+    smoke={"way": ["rate 3", "lbfgs after 10", "minibatches"], "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
+)
+HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **ON_SAME_DATA}
+register(
+    DescentCell,
+    "hints",
+    "Starts with a hint of the teacher, by three optimisers.",
+    {"way": ["lbfgs", "gd", "adam"]},
+    paper=[{"d": 200, "noise": [0.03, 0.1, 0.3], **HINTED}, {"d": 500, **HINTED}],
+    laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED, "seed": range(4)},
+    smoke={"d": 30, **HINTED, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
+)
+# The data sets of "staying": what L-BFGS makes of random weights there.
+register(
+    DescentCell,
+    "staying_random",
+    "L-BFGS from small random weights across the positional border.",
+    {"way": "lbfgs"},
+    paper=[
+        {"d": [250, 500], "seed": range(12), **OFTEN},
+        {"d": [250, 500], "seed": range(8), **RARELY, "alpha": [1.5, 4.0, 6.0, 8.0, 12.0]},
+        {"d": 1000, "seed": range(4, 8), **OFTEN},
+    ],
+    laptop={"d": [125, 250], "seed": range(4), **OFTEN},
+    smoke={"d": [50, 100], "seed": range(3), **OFTEN, "alpha": [0.8, 2.3]},
+)

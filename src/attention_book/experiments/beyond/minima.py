@@ -1,0 +1,277 @@
+"""Minima of the training loss: followed along alpha, many of one valley, a search for lower ones."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attention_phases.task import Task
+
+from ..grids import at, register, tasks
+from ..kinds import RATIO, Column, Kind
+from ..lines import BRANCHES
+from ..students import STUDENTS, OnData
+from .crossing import NEAR
+
+SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
+
+
+def follow(cell):
+    """Rows of a `LoopCell`, for each `way` and `at` (alpha), each start from the last minimum.
+
+    One data set is drawn at the largest alpha; its first sentences are those of a smaller one. The student of the way
+    "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest. The
+    `excess` is the training loss without the part that no student can fit.
+    """
+    from attention_phases.model.sentences import sentence_count
+    from attention_phases.model.two_tokens import sample
+    from attention_phases.model.weights import overlaps
+    from attention_phases.training.optimizers import fit, start_weights
+
+    task, rng = cell.task, cell.rng()
+    whole = sample(task, cell.alpha, cell.d, rng)
+    ways = (("up", "positional", sorted(cell.alphas)), ("down", "semantic", sorted(cell.alphas, reverse=True)))
+    rows = []
+    for way, start, alphas in ways:
+        weights = start_weights(start, whole.teacher, rng)
+        for alpha in alphas:
+            count = sentence_count(alpha, cell.d)
+            kept = {name: getattr(whole, name)[:count] for name in ("inputs", "stiffness", "targets")}
+            student = fit(replace(whole, **kept, floor=0.0), task.lam, weights[None])[0]
+            weights = student.weights
+            row = {"way": way, "at": alpha, **overlaps(task, weights, whole.teacher).named}
+            rows.append(row | {"excess": student.train_loss, "grad_norm": student.grad_norm})
+    return rows
+
+
+def descend(cell):
+    """Where each start of a `ValleyCell` ends by L-BFGS; the first, `number` 0, has no noise.
+
+    Beside train_loss, q, m and theta: `minimum`, which of the distinct ends it is; `nearest`, its distance to the
+    nearest other end over the size of both; `aligned`, ``|cosine|`` with the next start's (Q and -Q are one).
+    """
+    from attention_phases.model.weights import overlaps
+
+    data, students, _ = _descents(cell)
+    cosines = _cosines(students)
+    distances = np.sqrt(2 * np.maximum(1 - cosines, 0)) + 2 * np.eye(cell.count)
+    return [
+        {
+            "number": k,
+            "train_loss": student.train_loss,
+            **overlaps(cell.task, student.weights, data.teacher).named,
+            "minimum": label,
+            "nearest": distances[k].min(),
+            "aligned": cosines[k, (k + 1) % cell.count],
+        }
+        for k, (student, label) in enumerate(zip(students, _labels(distances)))
+    ]
+
+
+def search(cell):
+    """What searches from the ends of a `SearchCell` find.
+
+    Two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by way of
+    single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of "anneal", from where
+    the start without noise ends. Each has train_loss, q, m, theta and `aligned`, its ``|cosine|`` with the lowest.
+    """
+    from attention_phases.model.weights import overlaps
+
+    from .searches import anneal, hop
+
+    data, starts, rng = _descents(cell)
+    rows, students = [], []
+    for k, student in enumerate(starts):
+        lower, hops = hop(data, cell.task.lam, student, cell.worst)
+        rows += [{"search": "descent", "number": k}, {"search": "hop", "number": k, "hops": hops}]
+        students += [student, lower]
+    for temperature in cell.temperatures:
+        rows.append({"search": "anneal", "number": 0, "temperature": temperature})
+        students.append(anneal(data, cell.task.lam, starts[0], temperature, rng))
+    lowest = int(np.argmin([student.train_loss for student in students]))
+    for row, student, aligned in zip(rows, students, _cosines(students)[lowest]):
+        row |= {"train_loss": student.train_loss, **overlaps(cell.task, student.weights, data.teacher).named}
+        row["aligned"] = float(aligned)
+    return rows
+
+
+def search_first(cell):
+    """The first two rows of `search`: from the start without noise."""
+    return search(replace(cell, count=1, temperatures=()))
+
+
+def _descents(cell):
+    """Training set of a `ValleyCell`, where its starts end, and the generator after all that."""
+    import torch
+
+    from attention_phases.model.two_tokens import sample
+    from attention_phases.training.optimizers import fit, start_weights
+
+    rng = cell.rng()
+    data = sample(cell.task, cell.alpha, cell.d, rng)
+    start = start_weights(cell.valley, data.teacher, rng)
+    noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
+    noise[0] = 0
+    return data, fit(data, cell.task.lam, start + cell.noise * noise), rng
+
+
+def _cosines(students):
+    """``|cosine|`` of each pair of k students, (k, k)."""
+    import torch
+
+    weights = torch.stack([student.weights for student in students]).double()
+    unit = weights / torch.linalg.vector_norm(weights, dim=1, keepdim=True)
+    return (unit @ unit.mT).abs().numpy()
+
+
+def _labels(distances):
+    """A number for each end, the same for ends that are `SAME`: that of the first of them."""
+    labels = []
+    for k, row in enumerate(distances):
+        equal = np.flatnonzero(row[:k] < SAME)
+        labels.append(labels[equal[0]] if len(equal) else max(labels, default=-1) + 1)
+    return labels
+
+
+def valley_runs(cell):
+    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
+    rows = descend(cell)
+    return [rows[k:] + rows[:k] for k in range(len(rows))]
+
+
+def search_runs(cell):
+    """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
+    rows = search(replace(cell, temperatures=()))
+    return [rows[k : k + 2] for k in range(0, len(rows), 2)]
+
+
+@dataclass(frozen=True)
+class LoopCell(OnData):
+    """Students followed along `alphas` and back, the largest of which is `alpha`."""
+
+    kind = Kind(
+        follow,
+        # Along a way the minima are many, and rounding decides in which of them a student goes on. On another processor
+        # m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
+        {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
+        ("grad_norm",),
+        columns={
+            "way": Column(
+                "direction along alpha", names={"up": "sentences are added", "down": "sentences are removed"}
+            ),
+            "at": Column("alpha at which the student was trained; alpha itself is the largest of the cell", RATIO),
+            "excess": Column("training loss minus the part that no student can fit", RATIO),
+        },
+    )
+
+    alphas: tuple
+
+
+@dataclass(frozen=True)
+class ValleyCell(OnData):
+    """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
+
+    kind = Kind(
+        descend,
+        STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)},
+        runs=valley_runs,
+        columns={
+            "valley": Column("valley around which the starts are", names=BRANCHES),
+            "minimum": Column("which of the distinct ends of its data set a student has"),
+            "nearest": Column("distance to the nearest other end, over the size of both", RATIO),
+            "aligned": Column("|cosine| with the end of the next start", RATIO),
+        },
+    )
+
+    valley: str
+    noise: float
+    count: int
+
+
+@dataclass(frozen=True)
+class SearchCell(ValleyCell):
+    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`."""
+
+    kind = Kind(
+        search,
+        STUDENTS,
+        ("hops", "aligned"),
+        beginning=search_first,
+        runs=search_runs,
+        columns={
+            "valley": ValleyCell.kind.columns["valley"],
+            "aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO),
+            "worst": Column("share of the sentences that are tried, the worst fitted ones", RATIO),
+            "temperatures": Column("of Langevin descent, as JSON"),
+            "search": Column(
+                "how the minimum was found",
+                names={
+                    "descent": "L-BFGS from the start",
+                    "hop": "from the end of that by way of single sentences",
+                    "anneal": "from the end of that by Langevin descent",
+                },
+            ),
+            "hops": Column("how often a lower minimum was found on the way"),
+            "temperature": Column("of Langevin descent at its first step, in units of R", RATIO),
+        },
+    )
+
+    worst: float
+    temperatures: tuple
+
+
+UP_AND_DOWN = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
+FEWER = tuple(round(0.2 * k, 1) for k in range(1, 16))
+FEWEST = (0.4, 1.0, 1.6, 2.2)
+register(
+    LoopCell,
+    "hysteresis",
+    "Students followed up and down in alpha, each start from the last minimum.",
+    paper={"seed": range(12), "task": tasks(NEAR), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
+    laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
+    smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
+)
+# Close to where theory has alpha_c; the noise of the starts around the teacher is of the size of Q*.
+CLOSE = {
+    "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
+    "valley noise": [("semantic", 1.0), ("positional", 0.1)],
+}
+register(
+    ValleyCell,
+    "lowest",
+    "Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?",
+    paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
+    laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
+    smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
+)
+# The worst fitted 5 % of the sentences: in eight searches that tried all, those that led lower were in the worst 4 %.
+register(
+    SearchCell,
+    "searched",
+    "Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.",
+    {"worst": 0.05},
+    paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
+    laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
+    smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
+)
+# The noise of the starts, which around the teacher is of the size of Q*, is varied at omega = 0.3.
+NOISY = {
+    "task alpha valley noise": at(
+        *((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)),
+        (0.3, 1.5, "semantic", 1.0),
+        (0.1, 0.75, "positional", 0.1),
+        (0.1, 0.75, "semantic", 1.0),
+    )
+}
+# Larger tokens: the teacher and one start displaced from it lead to different minima.
+LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
+register(
+    ValleyCell,
+    "landscape",
+    "Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.",
+    paper=[
+        {"seed": range(4), **NOISY, "d": 1000, "count": 100},
+        {"seed": range(12), "d": [250, 500, 1000, 2000], **LARGER},
+    ],
+    laptop=[{"seed": range(2), **NOISY, "d": 500, "count": 30}, {"seed": range(4), "d": [125, 250], **LARGER}],
+    smoke=[{"seed": range(2), **NOISY, "d": 60, "count": 6}, {"seed": range(2), "d": [30, 60], **LARGER}],
+)

@@ -1,0 +1,151 @@
+"""Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attention_phases.task import Task
+
+from ..grids import register, tasks
+from ..kinds import RATIO, Column, Kind, with_errors
+from ..lines import BRANCHES, OF_NETS, THRESHOLDS, OnNets, finite
+from ..students import INFORMED
+
+
+@np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
+def broken_thresholds(cell) -> list[dict]:
+    """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of breaking.
+
+    "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and `symmetric_error` of
+    the replica-symmetric one, `shift` and `shift_error` between the two (`one_step.threshold`). "semantic" and
+    "positional", the ground states at the replica-symmetric alpha_c, and "semantic at linear" have alpha and all of
+    `one_step_row`. Each has a `reason`, empty where the search for the ground state converged. Where there is no
+    threshold the row has nothing but its reason, and no row has what is not a finite number.
+    """
+    from attention_phases.beyond.one_step.threshold import broken_critical, broken_linear
+
+    quadrature = {"points": cell.points, **cell.quadrature}
+    rows = _moved_rows("critical", "", broken_critical(cell.task, **quadrature))
+    rows += _moved_rows("linear", " at linear", broken_linear(cell.task, **quadrature))
+    return [finite(row) for row in rows]
+
+
+def _moved_rows(kind, place, moved):
+    row = {"what": kind, "reason": moved.reason}
+    if not moved.solutions:
+        return [row]
+    symmetric, shift = moved.symmetric, moved.shift
+    for name, alpha in (("alpha", symmetric.alpha + shift), ("symmetric", symmetric.alpha), ("shift", shift)):
+        row |= {name: alpha.value, f"{name}_error": alpha.error}
+    states = [
+        {"what": branch + place, "alpha": symmetric.alpha.value, **one_step_row(state)}
+        for branch, state in moved.solutions.items()
+    ]
+    return [row, *states]
+
+
+def broken_state(cell) -> list[dict]:
+    """Return the row of a `OneStepCell`: all of `one_step_row` that is a finite number."""
+    from attention_phases.beyond.one_step.solution import one_step
+
+    return [finite(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
+
+
+def one_step_row(solution) -> dict:
+    """Return the `quantities` of a solution with their standard errors as "q0_error" and so on, slope and reason."""
+    errors = {f"{name}_error": error for name, error in solution.stderr.items()}
+    return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
+
+
+OF_STATES = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
+# The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
+FLAT = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
+ONE_STEP = with_errors((*OF_STATES, *FLAT), (2e-3, 1e-9), (0.3, 1e-8)) | FLAT
+OF_ONE_STEP = {
+    "q0": Column("overlap of different minima", RATIO),
+    "q1": Column("size q of one minimum", RATIO),
+    "y": Column("conjugate to the risk", RATIO),
+    "phi": Column("Phi(y); at the ground state the training loss of the lowest minima", RATIO),
+    "energy": Column("e = d(y Phi)/dy, training loss of the minima", RATIO),
+    "complexity": Column("Sigma, logarithm of the number of minima per dimension", RATIO),
+    "shift": Column(
+        "rows of solutions: Phi minus the replica-symmetric loss; of thresholds: by how much alpha moves", RATIO
+    ),
+    "slope": Column("dPhi/dalpha", RATIO),
+}
+
+
+class OneStepThresholdsCell(OnNets):
+    """Both thresholds with one step of replica symmetry breaking."""
+
+    kind = Kind(
+        broken_thresholds,
+        ONE_STEP,
+        what={
+            **THRESHOLDS,
+            **{name: f"the ground state of the {name} branch at the replica-symmetric alpha_c" for name in INFORMED},
+            "semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l",
+        },
+        columns={
+            **OF_NETS,
+            **OF_ONE_STEP,
+            "symmetric": Column("threshold with replica symmetry", RATIO),
+        },
+    )
+
+
+@dataclass(frozen=True)
+class OneStepCell(OnNets):
+    """A ground state with one step of replica symmetry breaking."""
+
+    kind = Kind(
+        broken_state,
+        ONE_STEP,
+        columns={
+            **OF_ONE_STEP,
+            "seed": OF_NETS["seed"],
+            "branch": Column("branch of theory", names=BRANCHES),
+        },
+    )
+
+    alpha: float = field(kw_only=True)
+    branch: str = field(kw_only=True)
+
+
+# From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
+register(
+    OneStepThresholdsCell,
+    "one_step",
+    "Both thresholds with one step of breaking over omega.",
+    paper=[
+        {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
+        {"task": tasks([0.2, 0.3, 0.4, 0.45]), "points": 2**14, "scrambles": 16},
+    ],
+    laptop={"task": tasks([0.1, 0.3]), "points": 2**9, "scrambles": 8},
+    smoke={"task": tasks([0.1]), "points": 2**9, "scrambles": 4},
+)
+SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
+register(
+    OneStepThresholdsCell,
+    "one_step_alternative",
+    "Both thresholds with one step of breaking at small omega, alternative A.",
+    paper={"task": SMALL, "points": 2**12, "scrambles": 16},
+    laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
+    smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
+)
+# Each branch where it exists.
+BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
+BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
+BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
+register(
+    OneStepCell,
+    "responses_theory",
+    "Ground states with one step of breaking along alpha: their responses.",
+    {"task": Task(omega=0.1)},
+    paper=[
+        {"alpha branch": BROKEN, "points": 2**12, "scrambles": 16},
+        {"task": Task(), "alpha branch": BROKEN_LATER, "points": 2**13, "scrambles": 16},
+    ],
+    laptop={"alpha branch": BROKEN, "points": 2**9, "scrambles": 8},
+    smoke={"alpha branch": BROKEN[-1:], "points": 2**8, "scrambles": 8},
+)

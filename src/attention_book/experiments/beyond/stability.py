@@ -1,0 +1,176 @@
+"""How close two copies of message passing come, on data and in theory, and how it converges."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_phases.model.architectures import STANDARD
+from attention_phases.task import Task
+
+from ..grids import ALPHAS, OMEGAS, at, register, tasks
+from ..kinds import RATIO, Column, Kind
+from ..lines import ArchitectureLineCell, LineCell
+from ..paper.fig10 import MAPPED
+from ..students import INFORMED, OnData
+
+SETTLING = 300  # iterations to the fixed point, at most
+COPY_NOISE = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second copy's start
+RESPONSE_WIDTH = 0.3  # of the response that sees jumps, see `message_passing.step`
+CONTRACTING = 30  # iterations in which it is followed
+
+
+def measure(cell):
+    """Rows of a `MessagePassingCell`, by `what` they are.
+
+    "settled": whether the damped iteration reaches relative changes of 1e-12, and the last `change`. "contraction",
+    where it does: `distance` of a perturbed state from the fixed point, over that at the start, by `iteration`.
+    "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
+    Q, the `change` in an iteration, and the overlaps, means over late iterations; none if the overlaps run away.
+    """
+    from attention_phases.amp.message_passing import iterate, limiting, start_state
+    from attention_phases.model.two_tokens import sample
+
+    from .convergence import SCHEDULES, contraction, copies
+
+    task, rng = cell.task, cell.rng()
+    data = limiting(task, sample(task, cell.alpha, cell.d, rng))
+    first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
+    second = first + COPY_NOISE[cell.start] * rng.standard_normal(cell.d)
+    starts = [start_state(task, data, weights) for weights in (first, second)]
+
+    run = iterate(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
+    rows = [{"what": "settled", "settled": run.converged, "change": run.history["change"].iloc[-1]}]
+    if run.converged:
+        noise = rng.standard_normal(cell.d)
+        distances = contraction(task, data, run.state, noise, CONTRACTING)
+        rows += [{"what": "contraction", "iteration": k, "distance": distance} for k, distance in enumerate(distances)]
+    for damping, before, over in SCHEDULES[cell.start]:
+        for width in (0.0, RESPONSE_WIDTH):
+            with np.errstate(all="ignore"):
+                values = copies(task, data, starts, damping, width, before, over)
+            if all(map(np.isfinite, values.values())) and values["q"] < task.sigma**2:
+                rows.append({"what": "copies", "damping": damping, "width": width, **values})
+    return rows
+
+
+OF_GAINS = 4  # points at which gains are tried, in units of those of the line
+
+
+def copies_line(cell) -> list[dict]:
+    """Return the rows of a `CopiesCell` or an `ArchitectureCopiesCell`: how close two copies of message passing come.
+
+    `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved` (the smallest distance that
+    was tried); and of the standard student the replicon between jumps, with its error.
+    """
+    from attention_phases.amp.stability import gains, gains_of_columns, settling_distance
+    from attention_phases.theory import follow
+
+    task, form, points, quadrature, rows = cell.task, cell.architecture, cell.points, cell.quadrature, []
+    for branch in cell.branches:
+        for alpha, solution in follow(task, branch, cell.alphas, points, **quadrature, architecture=form).items():
+            row = {"what": branch, "alpha": alpha}
+            if form == STANDARD:
+                distances, factors = gains(task, alpha, solution.overlaps, OF_GAINS * points, **quadrature)
+                row |= {"replicon": solution.replicon, "replicon_error": solution.stderr["replicon"]}
+            else:
+                distances, factors = gains_of_columns(task, form, alpha, solution.overlaps, points, cell.scrambles)
+            apart = settling_distance(distances, factors)
+            rows.append(row | {"apart": apart.value, "apart_error": apart.error, "resolved": distances[-1]})
+    return rows
+
+
+APART = Column("distance of two copies, over the size of Q", RATIO)
+
+
+@dataclass(frozen=True)
+class MessagePassingCell(OnData):
+    """Message passing from one start."""
+
+    kind = Kind(
+        measure,
+        # A perturbation contracts from 1e-5 while rounding is 1e-12. Damped copies that do not settle amplify rounding
+        # slowly: their distance belongs to one run, and their overlaps agree within what they fluctuate by at d = 1000.
+        # Undamped ones forget where they began, and may run away.
+        {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
+        ("change", "apart"),
+        unsettled=("damping", 0.0),
+        what={
+            "settled": "whether the damped iteration settles",
+            "contraction": "how a small perturbation of its fixed point shrinks",
+            "copies": "how far apart two copies from different starts stay",
+        },
+        columns={
+            "settled": Column("whether the iteration reached relative changes of 1e-12"),
+            "change": Column("relative change of the weights in the last iteration", RATIO),
+            "iteration": Column("counted from the perturbation"),
+            "distance": Column("of the perturbed weights from the fixed point, over that at the start", RATIO),
+            "damping": Column("share of the old state that is kept", RATIO),
+            "width": Column(
+                "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative",
+                RATIO,
+            ),
+            "apart": APART,
+        },
+    )
+
+    start: str
+
+
+class CopiesCell(LineCell):
+    """A line along which two copies of message passing are compared."""
+
+    architecture, branches = STANDARD, INFORMED
+    kind = LineCell.kind._replace(
+        worker=copies_line,
+        tolerances=LineCell.kind.tolerances | {"apart": (1e-2, 0), "apart_error": (0.1, 0)},
+        columns={
+            **LineCell.kind.columns,
+            "apart": APART,
+            "resolved": Column("smallest distance that was tried", RATIO),
+        },
+    )
+
+
+class ArchitectureCopiesCell(ArchitectureLineCell):
+    """How close two copies come for another architecture."""
+
+    kind = CopiesCell.kind
+
+
+# Alphas by omega on the semantic branch, far above the transition and close to it; two points on the positional one.
+PASSED_AT = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
+PASSED = [(omega, alpha, "semantic") for omega, alphas in PASSED_AT.items() for alpha in alphas]
+PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
+register(
+    MessagePassingCell,
+    "stability",
+    "Message passing on several data sets at several alpha and omega: how it converges, and whether.",
+    paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
+    laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
+    smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
+)
+
+COPIED = tuple(ALPHAS[6::2])
+register(
+    CopiesCell,
+    "copies",
+    "How close two copies of message passing come, over alpha and omega.",
+    paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
+    laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
+    smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
+)
+COPIES_OF_VARIANTS = [  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
+    (MAPPED["correlated"], (2.7,), INFORMED),
+    (MAPPED["untied"], (2.3,), INFORMED),
+    (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
+    (MAPPED["rank2"], (0.5,), ("positional",)),
+]
+register(
+    ArchitectureCopiesCell,
+    "variants_copies",
+    "How close two copies of message passing come, for other architectures.",
+    {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8},
+    paper={"points": 2**10},
+    laptop={"points": 2**8},
+    smoke={"points": 2**5},
+)

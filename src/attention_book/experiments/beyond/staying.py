@@ -1,0 +1,160 @@
+"""Whether descent stays in the positional valley, and how soft its ends are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_phases.task import Task
+
+from ..grids import at, register
+from ..kinds import RATIO, Column, Kind, displaced_runs
+from ..students import INFORMED, STUDENTS, OnData
+
+TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are
+
+
+def stay(cell, displaced=0.0):
+    """Rows of a `StayCell`, by `what` they are, each with q, m, theta, train_loss and grad_norm.
+
+    "positional" and "semantic": where L-BFGS ends from the encoding and from the teacher. "descent": gradient descent
+    from ``size N(0, 1)`` after each `step`; then "small", where L-BFGS goes on to. "toward" and "aside": where L-BFGS
+    ends from the positional end that is displaced by `size` times the teacher, to the side where it leans, or by
+    ``size N(0, 1)``. `same` is the ``|cosine|`` with the positional end, and ends from the first three have the
+    `softness` of the risk there.
+
+    displaced: relative displacement of every weight of the starts; the data stay the same.
+    """
+    import torch
+
+    from attention_phases.beyond.curvature import hessian, softness
+    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.model.weights import overlaps
+    from attention_phases.training.optimizers import fit, gradient_descent, start_weights
+
+    rng, rows = cell.rng(), []
+    data, valleys = sample(cell.task, cell.alpha, cell.d, rng), ("positional", "semantic")
+
+    def drawn(count):
+        return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
+
+    def end(starts):
+        """Weights (k, d) in float64 where L-BFGS ends."""
+        near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
+        fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT)
+        return torch.stack([student.weights for student in fits])
+
+    def add(what, student, soft=False, **known):
+        """Add the row of a student (d,), with the softness there if it is asked for."""
+        value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
+        row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
+        row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
+        row["same"] = torch.nn.functional.cosine_similarity(student.double(), ends[0], dim=0).abs().item()
+        if soft:
+            row |= softness(hessian(data, student, cell.task.lam), data.teacher.double().numpy())
+        rows.append(row)
+
+    starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
+    away = 1 + displaced * drawn(len(starts))
+    ends = end(starts * away)
+    for what, student in zip(valleys, ends):
+        add(what, student, soft=True)
+    if not cell.sizes:
+        return rows
+    weights = torch.tensor(cell.sizes)[:, None] * drawn(len(cell.sizes)) * away[:1]
+    for before, step in zip((0, *cell.steps), cell.steps):
+        weights, _ = gradient_descent(data, cell.task.lam, weights, steps=step - before)
+        for size, student in zip(cell.sizes, weights):
+            add("descent", student, size=size, step=step)
+    for size, student in zip(cell.sizes, end(weights)):
+        add("small", student, soft=True, size=size)
+    side = torch.sign(ends[0] @ data.teacher.double()).float()
+    for size in cell.kicks:
+        moved = ends[0] + size * torch.stack([side * data.teacher, *drawn(1)])
+        for what, student in zip(("toward", "aside"), end(moved)):
+            add(what, student, size=size)
+    return rows
+
+
+@dataclass(frozen=True)
+class StayCell(OnData):
+    """Ends of descent in the positional valley and how soft they are."""
+
+    kind = Kind(
+        stay,
+        # Ends to |grad R| <= 1e-6: of two that differ in rounding the smallest eigenvalues differed by less than 1e-6.
+        # Which directions are the softest eight is less sharp.
+        STUDENTS
+        | {"softest": (0, 1e-5), "leaning": (0, 1e-2), "same": (0, 1e-3), "train_loss": (0, 1e-8)}
+        | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
+        ("grad_norm",),
+        runs=displaced_runs,
+        what={
+            **{name: f"where L-BFGS ends from the start {name}" for name in INFORMED},
+            "descent": "a student of gradient descent from small random weights, after a number of steps",
+            "small": "where L-BFGS goes on to from the last of these",
+            "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where"
+            " it leans",
+            "aside": "the same of the positional end plus size N(0, 1)",
+        },
+        columns={
+            "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
+            "kicks": Column("sizes by which the positional end is displaced, as JSON"),
+            "size": Column(
+                "standard deviation of the small random weights, or by how much the end was displaced", RATIO
+            ),
+            "same": Column("|cosine| with the end of L-BFGS from the encoding, on the same data", RATIO),
+            "softest": Column("smallest eigenvalue of the Hessian of R", RATIO),
+            "leaning": Column("squared cosine of the teacher with the span of the eight softest directions", RATIO),
+            "stiff_teacher": Column("force along the teacher over the shift along it that this causes", RATIO),
+            "stiff_any": Column(
+                "the same of a direction on average: the harmonic mean of the Hessian's eigenvalues", RATIO
+            ),
+        },
+    )
+
+    sizes: tuple = ()
+    steps: tuple = ()
+    kicks: tuple = ()
+
+
+# On both sides of where the positional solution of theory becomes a saddle: 1.088 at omega = 0.1, near 16 at 0.3.
+BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
+OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
+SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
+register(
+    StayCell,
+    "staying",
+    "Ends of descent across the positional border: their softest directions, and whether descent from small weights,"
+    " or from displaced ends, ends there too.",
+    paper=[
+        {"seed": range(12), **OFTEN, "d": 250, **SMALL_AND_DISPLACED},
+        {"seed": range(4, 8), **OFTEN, "d": 1000},
+        {"seed": range(2, 6), **OFTEN, "d": 2000},
+        {"seed": range(2), **RARELY, "alpha": [12.0, 25.0], "d": 1000},
+        {"seed": range(4), **OFTEN, "d": 500, **SMALL_AND_DISPLACED},
+        {"seed": 0, **OFTEN, "d": 1000, **SMALL_AND_DISPLACED},
+        {"seed": range(4), **RARELY, "d": 250, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "d": 500, **SMALL_AND_DISPLACED},
+        {"seed": range(8), **RARELY, "alpha": [6.0, 8.0], "d": [250, 500]},
+        {"seed": range(4), **RARELY, "alpha": [6.0, 8.0], "d": [1000, 2000]},
+    ],
+    laptop=[
+        {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": [125, 250], **SMALL_AND_DISPLACED},
+    ],
+    smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
+)
+# Where the two responses are compared: alpha_c of replica-symmetric theory, and at omega = 0.3 beyond it, on other data
+# sets than those of "staying".
+register(
+    StayCell,
+    "responses",
+    "Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and beyond.",
+    paper=[
+        {"seed": range(8), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": [250, 500, 1000]},
+        {"seed": range(4), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": 2000},
+        {"seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0)), "d": [250, 500, 1000]},
+    ],
+    laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
+    smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},
+)

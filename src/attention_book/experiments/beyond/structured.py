@@ -1,0 +1,218 @@
+"""Tokens and teachers with structure (Result 4.2 in general), and two limits of the theory."""
+
+from decimal import Decimal
+from itertools import product
+
+import numpy as np
+
+from attention_phases.model.architectures import STANDARD
+from attention_phases.task import Task
+
+from ..grids import register
+from ..lines import ArchitectureLineCell, lines
+from ..paper.fig10 import RANK2
+from ..paper.fig13 import VALUE
+from ..students import INFORMED, variants
+
+SHARES, MORE_SHARES, MOST_SHARES = 25, 100, 400  # of equal size in a power law
+GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing dimension
+AT_TEACHER = ("semantic",)
+
+
+def powers(bases, exponent):
+    """Powers whose last bit, which names a cell and seeds its draws, depends on no processor, as those of NumPy do."""
+    return np.array([float(Decimal(base) ** Decimal(exponent)) for base in bases])
+
+
+def power_law(exponent, source=0.0, shares=SHARES):
+    """A task whose tokens have variances k^-exponent along the k-th of equal `shares` of the directions.
+
+    Their mean is sigma^2. The teacher's entries have mean squares in proportion to the variances to the power `source`:
+    above 0 it lies along the leading directions, below along the trailing ones. Its fields have the variance sigma^2.
+    """
+    variance = Task.sigma**2
+    s = powers(range(1, shares + 1), -exponent)
+    s *= variance / s.mean()
+    teacher = powers(s.tolist(), source)
+    teacher *= variance / (s * teacher).mean()
+    return Task(spectrum=[(eigenvalue, 1 / shares, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
+
+
+# By exponent, source and shares: alphas around where both minima have equal training losses, and around where the
+# semantic one predicts as well as the linear model.
+SPECTRA = {
+    (0.0, 0.0): ((1.1, 1.4), (1.4, 1.6)),
+    (0.5, 0.0): ((0.8, 1.1), (1.1, 1.4)),
+    (1.0, 0.0): ((0.4, 0.6), (0.8, 1.0)),
+    (1.5, 0.0): ((0.2, 0.4), ()),
+    (1.0, 1.0): ((0.2, 0.4), (0.3, 0.45)),
+    (1.0, -1.0): ((1.7, 2.2), (2.2, 2.6)),
+}
+FURTHER = {
+    (0.75, 0.0): ((0.5, 0.7), (1.1, 1.3)),
+    (0.5, 0.0, MORE_SHARES): ((0.75, 0.95), (1.2, 1.4)),
+    (0.75, 0.0, MORE_SHARES): ((), (0.95, 1.15)),
+    (1.0, 0.0, MORE_SHARES): ((), (0.65, 0.8)),
+}
+
+
+def _around(laws):
+    """Axes of the tables for these laws: for both starts, and for the semantic one."""
+    losses, errors = (
+        [(power_law(*law), alpha) for law, alphas in laws.items() for alpha in alphas[kind]] for kind in (0, 1)
+    )
+    return {"task alpha": losses}, {"task alpha": errors, "starts": AT_TEACHER}
+
+
+AROUND, PREDICTING = _around(SPECTRA)
+STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": AT_TEACHER}  # fewest directions at a given d
+GROWN = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
+variants(
+    "spectra",
+    "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
+    paper=[
+        {"seed": range(12), **AROUND, "d": 1000},
+        {"seed": range(6), **PREDICTING, "d": 1000},
+        {"d": [500, 1000, 2000], "seed": range(48), **STEEPEST},
+        {"d": [250, 500, 1000], "seed": range(24), **GROWN},
+        *({"seed": range(seeds), **around, "d": 1000} for seeds, around in zip((8, 12), _around(FURTHER))),
+    ],
+    laptop=[
+        {"seed": range(4), **AROUND, "d": 250},
+        {"seed": range(4), **PREDICTING, "d": 250},
+        {"d": [125, 250], "seed": range(8), **STEEPEST},
+        {"d": [125, 250], "seed": range(4), **GROWN},
+    ],
+    smoke=[
+        {"seed": range(2), **AROUND, "d": 50},
+        {"seed": range(2), **PREDICTING, "d": 50},
+        {"d": [25, 50], "seed": range(4), **STEEPEST},
+        {"d": [25, 50], "seed": range(4), **GROWN},
+    ],
+)
+EXPONENTS = (0.0, 0.5, 0.75, 1.0, 1.5)
+LAWS = [*((exponent, 0.0, SHARES) for exponent in EXPONENTS), (1.0, -1.0, SHARES), (1.0, 1.0, SHARES)]
+LAWS += [(exponent, 0.0, shares) for shares in (MORE_SHARES, MOST_SHARES) for exponent in EXPONENTS[1:-1]]
+ALONG = (0.2, 0.3, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5)
+lines(
+    "spectra_theory",
+    "Theory of power-law spectra over alpha.",
+    {"task": [power_law(*law) for law in LAWS]},
+    paper={"alphas": ALONG, "points": 2**7, "scrambles": 16},
+    laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 4},
+    smoke={"task": power_law(0.0), "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
+)
+TWO_TEACHERS = Task(teachers=(1.0, 0.5))
+READERS = {"architecture starts": [(STANDARD, ("semantic", "second", "positional")), (RANK2, (*INFORMED, "mixed"))]}
+LEARNT = {"alpha": 3.0, "architecture starts": [(STANDARD, AT_TEACHER), (RANK2, ("mixed",))]}
+variants(
+    "two_teachers",
+    "A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.",
+    {"task": TWO_TEACHERS},
+    paper=[
+        {"seed": range(4), "alpha": [0.75, 1.25, 1.75, 2.25, 3.0, 4.0, 5.0], **READERS, "d": 1000},
+        {"d": [250, 500, 1000], "seed": range(32), **LEARNT},
+    ],
+    laptop=[
+        {"seed": range(4), "alpha": [0.75, 2.25, 4.0], **READERS, "d": 150},
+        {"d": [75, 150], "seed": range(4), **LEARNT},
+    ],
+    smoke=[{"seed": range(2), "alpha": [0.75, 3.0], **READERS, "d": 40}, {"d": [20, 40], "seed": range(4), **LEARNT}],
+)
+ONE_COLUMN = {"architecture": STANDARD, "branches": INFORMED, "alphas": (3.0,)}
+TWO_COLUMNS = {"architecture": RANK2, "branches": ("semantic", "both"), "alphas": (3.0, 4.0, 5.0)}
+register(
+    ArchitectureLineCell,
+    "two_teachers_theory",
+    "Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the second column.",
+    {"task": TWO_TEACHERS, "scrambles": 16},
+    paper=[{**ONE_COLUMN, "points": 2**10}, {**TWO_COLUMNS, "points": 2**9}],
+    laptop=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
+    smoke=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
+)
+SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
+ENCODED = ("semantic", "encoding")
+PENALISED = {"task": SPARSE, "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
+variants(
+    "sparse",
+    "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
+    paper=[
+        {"seed": range(6), "task": SPARSE, "alpha": [0.75, 1.0, 1.5], "starts": ENCODED, "d": 1000},
+        {"seed": range(12), "task": SPARSE, "alpha": [1.15, 1.35], "starts": ENCODED, "d": 1000},
+        {"seed": range(12, 60), "task": SPARSE[-1], "alpha": [1.15, 1.25], "starts": ENCODED, "d": 1000},
+        {"d": [250, 500, 1000], "seed": range(10), **PENALISED},
+    ],
+    laptop=[
+        {"seed": range(4), "task": SPARSE, "alpha": [0.75, 1.5], "starts": ENCODED, "d": 200},
+        {"d": [100, 200], "seed": range(4), **PENALISED},
+    ],
+    smoke=[
+        {"seed": range(2), "task": SPARSE, "alpha": [1.5], "starts": ENCODED, "d": 50},
+        {"d": [25, 50], "seed": range(4), **PENALISED},
+    ],
+)
+lines(
+    "sparse_theory",
+    "Theory of students of a sparse teacher, with an l1 penalty, over alpha.",
+    {"task": SPARSE},
+    paper={"alphas": (1.0, 1.5, 2.0), "points": 2**7, "scrambles": 16},
+    laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
+    smoke={"task": SPARSE[2], "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
+)
+SIDES, SHIFT = (1.0, -1.0), 0.5  # two clusters, displaced to both sides of their middle
+CLUSTERS = {
+    "along the encoding": Task(clusters=[(0.25, (SHIFT * a, SHIFT * b)) for a, b in product(SIDES, SIDES)]),
+    "along the encoding, one for both tokens": Task(clusters=[(0.5, (SHIFT * a, SHIFT * a)) for a in SIDES]),
+    "along the teacher": Task(clusters=[(0.25, (0, 0), (SHIFT * a, SHIFT * b)) for a, b in product(SIDES, SIDES)]),
+}
+CLUSTERED = {"task": [*CLUSTERS.values()]}
+*PLACED, LEANING = CLUSTERS.values()
+variants(
+    "clusters",
+    "Tokens from two clusters a position: a slice, and one alpha in growing dimension.",
+    paper=[
+        {"seed": range(6), **CLUSTERED, "alpha": [0.5, 0.75, 1.0, 1.25], "d": 1000},
+        {"seed": range(24), "task": LEANING, "alpha": [0.3, 0.4], "d": 1000},
+        {"seed": range(12), "task": PLACED, "alpha": [1.4, 1.6], "starts": AT_TEACHER, "d": 1000},
+        {"d": [250, 500, 1000], "seed": range(8), **CLUSTERED, "alpha": GROWN_ALPHA},
+    ],
+    laptop=[
+        {"seed": range(4), **CLUSTERED, "alpha": [0.75, 1.5], "d": 150},
+        {"d": [75, 150], "seed": range(4), **CLUSTERED, "alpha": GROWN_ALPHA},
+    ],
+    smoke=[
+        {"seed": range(2), **CLUSTERED, "alpha": [1.5], "d": 40},
+        {"d": [20, 40], "seed": range(4), **CLUSTERED, "alpha": GROWN_ALPHA},
+    ],
+)
+register(
+    ArchitectureLineCell,
+    "clusters_theory",
+    "Theory of clustered tokens over alpha.",
+    {"architecture": STANDARD} | CLUSTERED,
+    paper=[
+        {"task": PLACED, "alphas": (1.0, 1.25, 2.0), "points": 2**9, "scrambles": 16},
+        {"task": LEANING, "alphas": (0.3, 0.5, 1.0, 2.0), "points": 2**9, "scrambles": 16},
+    ],
+    laptop={"alphas": (1.0, 2.0), "points": 2**5, "scrambles": 4},
+    smoke={"task": CLUSTERS["along the encoding"], "alphas": (2.0,), "points": 2**5, "scrambles": 4},
+)
+ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
+LOW_RANK_VALUE = {"task": Task(), "alpha": GROWN_ALPHA, "architecture": [VALUE, STANDARD]}
+variants(
+    "limits",
+    "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
+    paper=[
+        {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
+        {"d": [250, 500], "seed": range(12), **LOW_RANK_VALUE},
+        {"d": 1000, "seed": range(8), **LOW_RANK_VALUE},
+    ],
+    laptop=[
+        {"d": [75, 150], "seed": range(4), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
+        {"d": [75, 150], "seed": range(4), **LOW_RANK_VALUE},
+    ],
+    smoke=[
+        {"d": [20, 40], "seed": range(4), "alpha": [2.0], **ONLY_POSITIONS},
+        {"d": [20, 40], "seed": range(4), **LOW_RANK_VALUE},
+    ],
+)

@@ -1,0 +1,226 @@
+"""Cells of theory: lines along alpha, of the standard student and of other architectures."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from math import isfinite
+from typing import ClassVar
+
+from attention_phases.model.architectures import Architecture
+from attention_phases.task import Task
+
+from .grids import ALPHAS, register
+from .kinds import RATIO, Column, Kind, with_errors
+from .students import INFORMED, OF_COLUMNS, OF_TEACHERS
+
+# Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
+OF_NUMBER, OF_END, OF_VARIANT = 16, 2, 4
+OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
+
+# Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
+_OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
+THEORY = with_errors((*_OF_THEORY, *OF_COLUMNS, *OF_TEACHERS), (1e-3, 1e-9), (5e-2, 1e-9))
+
+BRANCHES = {name: f"the {name} branch or valley" for name in INFORMED}
+THRESHOLDS = {
+    "critical": "alpha_c, where the training losses of both branches cross",
+    "linear": "alpha_l, where the semantic test error meets that of the linear model",
+}
+ENDS = {
+    "start": "begins",
+    "stop": "ends",
+    "border": "turns from a saddle into a minimum, or ends",
+    "limit": "turns from a saddle into a minimum",
+}
+EXCEEDS = "by how much the training loss of the {} branch exceeds that of the positional one"
+OF_LINES = {  # what a row may be about
+    "baseline": "the linear model",
+    **{name: f"a solution of the {name} branch" for name in (*BRANCHES, "symmetric")},
+    **{f"{branch} at critical": f"the solution of the {branch} branch at alpha_c" for branch in BRANCHES},
+    **THRESHOLDS,
+    "gap": EXCEEDS.format("semantic"),
+    "symmetric gap": EXCEEDS.format("symmetric"),
+    "both": "a solution of rank 2 that follows two columns of the teacher, and not the positions",
+    "second": "alpha where the training loss of that solution falls below that of one column and the positions",
+    **{f"{name} {end}": f"alpha where the {name} branch {ending}" for name in BRANCHES for end, ending in ENDS.items()},
+}
+ROWS = (*OF_LINES, "semantic at linear")  # the last with one step of breaking
+OF_NETS = {
+    "seed": Column("of the quadrature's scrambles"),
+    "alpha": Column("sample complexity n/d of the solution, or the threshold or end that the row is about", RATIO),
+}
+
+# Of a line: alphas, quadrature points a scramble, scrambles.
+LINE = {
+    "paper": {"alphas": tuple(ALPHAS), "points": 2**10, "scrambles": 16},
+    "laptop": {"alphas": tuple(ALPHAS[::2]), "points": 2**7, "scrambles": 16},
+    "smoke": {"alphas": tuple(ALPHAS[::8]), "points": 2**5, "scrambles": 8},
+}
+
+
+def standard_line(cell) -> list[dict]:
+    """Return the rows of a `LineCell`, each with `what` and, but for "baseline", `alpha`.
+
+    - "baseline": the `test_mse` of the linear model;
+    - "gap" and "symmetric gap": see `thresholds.loss_gap`;
+    - "semantic", "positional", and "symmetric" where one of the others is missing: a branch, one row for each alpha,
+      as from `branches.row_of`;
+    - "critical" and "linear", with `alpha_error`: the thresholds, where there are any;
+    - "semantic at critical" and "positional at critical": rows as of a branch;
+    - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
+      `reason` of the solution beyond it, or `UNSETTLED` where the end is known to a step alone;
+    - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
+    """
+    from attention_phases.quadrature import usual_points
+    from attention_phases.theory import follow, linear_baseline, threshold
+    from attention_phases.theory.branches import row_of
+    from attention_phases.theory.ends import BORDERS, border, branch_ends
+    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between
+
+    task, alphas, quadrature = cell.task, sorted(cell.alphas), cell.quadrature
+    branches = {branch: follow(task, branch, alphas, cell.points, **quadrature) for branch in INFORMED}
+    missing = [alpha for alpha in alphas if not all(alpha in solutions for solutions in branches.values())]
+    if missing:
+        branches["symmetric"] = follow(task, "symmetric", missing, cell.points, **quadrature)
+    baseline = linear_baseline(task)
+    rows = [{"what": "baseline", "test_mse": baseline}, *_gap_rows(branches), *_branch_rows(task, branches)]
+    for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
+    for kind in OF_STANDARD:
+        if all(branches[branch] for branch in COMPARED_BRANCHES[kind]) or not alphas:
+            near = seen_between(kind, branches, baseline)
+            crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
+            if crossing.exists:
+                rows.append(mark(kind, crossing.alpha))
+            if kind == "critical" and crossing.exists:
+                rows += [
+                    {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **row_of(task, solution)}
+                    for branch, solution in crossing.solutions.items()
+                ]
+    for branch in INFORMED:
+        ends = branch_ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
+        rows += [{**mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
+        if BORDERS[branch] in ends:
+            end, _ = ends[BORDERS[branch]]
+            limit = border(task, branch, branches[branch].table, end, points=for_numbers, **quadrature)
+            rows.append(mark(f"{branch} border", limit))
+    return rows
+
+
+def variant_line(cell) -> list[dict]:
+    """Return the rows of an `ArchitectureLineCell`: as of `standard_line` up to the thresholds.
+
+    The branches are those of the cell, and if it has alphas the thresholds are those between them: a search over all
+    alpha takes longer than the line. The "semantic limit" and so on, with `alpha_error`, are `ends.gain_crossing`. With
+    rank 2 the semantic branch leaves the positional one continuously where that becomes a saddle. Semantic solutions
+    before this limit are left out: the asymmetry of the points would show as theta.
+    """
+    from attention_phases.theory import follow, linear_baseline, threshold
+    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between
+
+    task, alphas, architecture = cell.task, sorted(cell.alphas), cell.architecture
+    options = {**cell.quadrature, "architecture": architecture}
+    branches = {branch: follow(task, branch, alphas, cell.points, **options) for branch in cell.branches}
+    limits = _limits(task, branches, points=cell.points, **options)
+    if architecture.form == "rank2" and "semantic" in branches and "positional" in limits:
+        first, semantic = limits["positional"].value, branches["semantic"]
+        branches["semantic"] = {alpha: solution for alpha, solution in semantic.items() if alpha > first}
+    baseline = linear_baseline(task, architecture)
+    rows = [{"what": "baseline", "test_mse": baseline}]
+    rows += [mark(f"{branch} limit", limit) for branch, limit in limits.items()]
+    rows += [*_gap_rows(branches), *_branch_rows(task, branches)]
+    for kind, compared in COMPARED_BRANCHES.items():
+        if branches.keys() >= set(compared):
+            near = seen_between(kind, branches, baseline)
+            if near.exists or not alphas:
+                crossing = threshold(task, kind, OF_VARIANT * cell.points, **options, near=near)
+                if crossing.exists:
+                    rows.append(mark(kind, crossing.alpha))
+    return rows
+
+
+def mark(what, alpha):
+    """A row of one place on the line."""
+    return {"what": what, "alpha": alpha.value, "alpha_error": alpha.error}
+
+
+def _branch_rows(task, branches):
+    from attention_phases.theory.branches import row_of
+
+    return [
+        {"what": branch, "alpha": alpha, **row_of(task, solution)}
+        for branch, solutions in branches.items()
+        for alpha, solution in solutions.items()
+    ]
+
+
+def _gap_rows(branches):
+    """Rows of the training losses minus that of the positional branch."""
+    from attention_phases.theory.thresholds import loss_gap
+
+    rows = []
+    for name, branch in (("gap", "semantic"), ("symmetric gap", "symmetric")):
+        if branch in branches and "positional" in branches:
+            table = loss_gap(branches[branch], branches["positional"]).dropna(axis=1)  # some branches have no gain
+            rows += [{"what": name, **row} for row in table.to_dict("records")]
+    return rows
+
+
+def _limits(task, branches, **options):
+    """Branch to the alpha where it turns from a saddle into a minimum, of those that do."""
+    from attention_phases.theory.branches import solve_from
+    from attention_phases.theory.ends import gain_crossing
+
+    limits = {}
+    for branch, solutions in branches.items():
+
+        def solution_at(alpha, branch=branch, solutions=solutions):
+            nearest = min(solutions, key=lambda other: abs(other - alpha))
+            return solutions.get(alpha) or solve_from(solutions[nearest], task, alpha, branch, **options)
+
+        gain = {alpha: solution.gain for alpha, solution in solutions.items()}
+        limit = gain_crossing(branch, gain, gain.get, solution_at)
+        if isfinite(limit.value):
+            limits[branch] = limit
+    return limits
+
+
+def finite(row):
+    """A row without the numbers that are not finite."""
+    return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
+
+
+@dataclass(frozen=True)
+class OnNets:
+    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
+
+    experiment: str
+    task: Task
+    points: int
+    scrambles: int
+    seed: int = 0
+
+    @property
+    def quadrature(self) -> dict:
+        """How the points are scrambled."""
+        return {"scrambles": self.scrambles, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class LineCell(OnNets):
+    """A line of theory along alpha, see `standard_line`; without alphas the thresholds alone."""
+
+    kind: ClassVar = Kind(standard_line, THEORY, what=OF_LINES, columns=OF_NETS)
+
+    alphas: tuple = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class ArchitectureLineCell(LineCell):
+    """A line of theory for another architecture, see `variant_line`."""
+
+    kind: ClassVar = LineCell.kind._replace(worker=variant_line)
+
+    architecture: Architecture = field(kw_only=True)
+    branches: tuple = INFORMED
+
+
+lines = partial(register, LineCell)

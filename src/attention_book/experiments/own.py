@@ -1,0 +1,66 @@
+"""Grids of one's own: sizes by name, from Python or from a TOML file."""
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+
+from attention_phases.errors import BadInput, check_choice, check_seeds, check_several
+from attention_phases.model.architectures import STANDARD, Architecture
+from attention_phases.task import Task
+
+from ..paths import read_edited
+from .grids import OF_TASK, cells_of
+from .students import INFORMED, ArchitectureCell, StudentCell
+
+OF_ARCHITECTURE = [field.name for field in fields(Architecture)]
+USUAL = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # sizes that a grid does not name
+WHOLE = ("matrix", "spectrum", "clusters", "teachers")  # its parameters that are lists themselves
+
+
+def own_cells(sizes, experiment):
+    """The cells of a table of sizes, see `results.sweep`."""
+    table = USUAL | dict(sizes)
+    for name in table:
+        check_choice("size", name, ("alpha", "d", *USUAL, *OF_TASK, *OF_ARCHITECTURE))
+    for name in ("alpha", "d"):
+        if name not in table:
+            raise BadInput("sizes", [*sizes], f"such that {name} is among them")
+    table = {name: _listed(value) if hasattr(value, "tolist") else value for name, value in table.items()}
+    table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in WHOLE}
+    axes = {name: value for name, value in table.items() if isinstance(value, list) and name not in WHOLE}
+    table |= {name: check_several(name, value) for name, value in axes.items()}
+    table["seeds"] = check_seeds(table["seeds"])
+    table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
+    return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in WHOLE if name in table})
+
+
+def _listed(array):
+    """Its numbers, to 12 digits: 0.30000000000000004 would have other sentences than 0.3."""
+    array = np.asarray(array)
+    if array.ndim and np.issubdtype(array.dtype, np.floating):
+        return [_listed(row) if row.ndim else float(f"{row:.12g}") for row in array]
+    return array.tolist()
+
+
+def _own_cell(experiment, **values):
+    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # with torch, slow to load
+
+    task = Task(**{name: values[name] for name in OF_TASK if name in values})
+    architecture = Architecture(**{name: values[name] for name in OF_ARCHITECTURE if name in values})
+    check_choice("optimizer", values["optimizer"], ("lbfgs",) if task.l1 else tuple(OPTIMIZERS))
+    for start in values["starts"]:
+        check_choice("start", start, STARTS if architecture.form == "tied" else starts_of(architecture.form))
+    size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
+    cell = StudentCell(experiment, task, *size)
+    cell.sentences()  # refuses a size that is none
+    return cell if architecture == STANDARD else ArchitectureCell(**vars(cell), architecture=architecture)
+
+
+def read_grid(path):
+    """The sizes in a TOML file."""
+    try:
+        return tomllib.loads(read_edited(Path(path)))
+    except ValueError as error:
+        raise BadInput("grid", str(path), f"a TOML file ({error})") from None

@@ -1,0 +1,1 @@
+"""Experiments of the paper, by figure: sizes, cells, workers, tolerances and columns of each."""

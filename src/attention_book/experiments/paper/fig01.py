@@ -1,0 +1,69 @@
+"""Figure 1: the training loss on the plane through both minima."""
+
+from dataclasses import dataclass
+
+from attention_phases.task import Task
+
+from ..grids import register
+from ..kinds import Column, Kind
+from ..students import OnData
+
+PLANE_BORDERS = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
+
+
+def loss_on_plane(cell):
+    """Rows of a `PlaneCell`, by `what` they are, each with m, theta and train_loss.
+
+    "positional" and "semantic": the minima that L-BFGS finds from the encoding and from the teacher. "plane": students
+    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `PLANE_BORDERS`, `across` values of each.
+    """
+    import torch
+
+    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.training.optimizers import fit, start_weights
+
+    task, rng = cell.task, cell.rng()
+    data = sample(task, cell.alpha, cell.d, rng)
+    valleys = ("positional", "semantic")
+    starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
+    corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # (2, d)
+    shares = torch.linspace(*PLANE_BORDERS, cell.across)
+    a, b = torch.meshgrid(shares, shares, indexing="xy")
+    students = torch.cat([corners, torch.stack([a.ravel(), b.ravel()], dim=1) @ corners])
+    losses = torch.cat([risk(data, some, task.lam)[0] for some in students.split(256)]) / cell.d
+    m = students.double().mean(1)
+    theta = task.sigma**2 * (students.double() @ data.teacher.double()) / cell.d
+    points = zip([*valleys, *["plane"] * cell.across**2], m.tolist(), theta.tolist(), losses.tolist())
+    return [dict(zip(("what", "m", "theta", "train_loss"), point)) for point in points]
+
+
+@dataclass(frozen=True)
+class PlaneCell(OnData):
+    """The training loss at `across` x `across` students of a plane."""
+
+    kind = Kind(
+        loss_on_plane,
+        # On the plane through two minima the loss away from them changes as they do.
+        {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e-8)},
+        what={
+            "positional": "the positional minimum",
+            "semantic": "the semantic minimum",
+            "plane": "a student of the plane",
+        },
+        columns={
+            "across": Column("students along each side of the plane"),
+        },
+    )
+
+    across: int
+
+
+register(
+    PlaneCell,
+    "plane",
+    "The training loss on the plane through both minima and the origin.",
+    {"task": Task(), "alpha": [1.0, 2.0], "seed": 0},
+    paper={"d": 1000, "across": 61},
+    laptop={"d": 1000, "across": 61},
+    smoke={"d": 100, "across": 15},
+)

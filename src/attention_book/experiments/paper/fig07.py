@@ -1,0 +1,41 @@
+"""Figure 7, and the left panel of Figure 3: growing dimension."""
+
+from ..students import students
+
+
+def linear_baselines(cell):
+    """Test errors of linear models fitted to a cell's data, exact at d, by what they read: see `fit_both_linear`."""
+    from attention_phases.theory.baseline import linear_test_error
+
+    teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
+    length = (teacher.double() @ teacher.double()).item() / cell.d
+    return {
+        name: linear_test_error(cell.task, attention, cell.d, length, positions=name != "tokens")
+        for name, attention in fits.items()
+    }
+
+
+def fit_both_linear(task, alpha, d, rng):
+    """The teacher, and linear models fitted on the data that `two_tokens.sample` draws, by what they read.
+
+    "tokens" is the ridge regression of the labels on xi, as in the published experiments; "tokens and positions" is
+    that on x, which the student reads.
+    """
+    from attention_phases.model.sentences import draw, fit_linear, labels, moments, positional_encoding
+
+    teacher, xi, y = draw(task, alpha, d, rng)
+    goal = labels(task, xi, y)
+    read = {"tokens": xi, "tokens and positions": positional_encoding(task, xi)}
+    return teacher, {name: fit_linear(moments(x, x), moments(goal, x)) for name, x in read.items()}
+
+
+DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]
+# At small d the published gradient descent stays in the valley where it starts, L-BFGS may leave it.
+students(
+    "fig07",
+    "Both minima in growing dimension, at alpha = 1.5; Figure 3's left panel and Figure 7.",
+    {"alpha": 1.5},
+    paper={"optimizer": ["lbfgs", "gd"], "seed": range(100), "d": DIMENSIONS},
+    laptop={"optimizer": "gd", "seed": range(8), "d": DIMENSIONS},
+    smoke={"optimizer": "gd", "seed": range(4), "d": DIMENSIONS[:7:3]},
+)

@@ -1,0 +1,48 @@
+"""Figures 10, 11 and 12: slices for correlated tokens, a student of rank 2, and untied Q and K."""
+
+from attention_phases.model.architectures import CORRELATION, Architecture
+from attention_phases.task import Task
+
+from ..grids import ALPHAS, GRIDS, cells_of
+from ..lines import ArchitectureLineCell
+from ..students import INFORMED, RANDOM, variants
+
+FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # where some of the transitions lie, beyond the published grid
+CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
+MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
+SLICE = {
+    "paper": {"seed": range(24), "alpha": ALPHAS, "d": 1000},
+    "laptop": {"seed": range(4), "alpha": ALPHAS[::4], "d": 200},
+    "smoke": {"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},
+}
+LONGER_SLICE = {
+    "paper": {"seed": range(24), "alpha": ALPHAS + FURTHER_ALPHAS, "d": 1000},
+    "laptop": {"seed": range(4), "alpha": ALPHAS[::4] + FURTHER_ALPHAS[1::2], "d": 200},
+    "smoke": SLICE["smoke"],
+}
+variants("fig10", "Slice at omega = 0.3, correlated tokens.", {"architecture": CORRELATED}, **LONGER_SLICE)
+BY_DESCENT = {"optimizer": "gd", "starts": RANDOM}
+variants(
+    "fig11",
+    "Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.",
+    {"architecture": RANK2, "starts": (*INFORMED, "mixed")},
+    paper=[SLICE["paper"], {**SLICE["paper"], **BY_DESCENT, "seed": range(10)}],
+    laptop=[SLICE["laptop"], {**SLICE["laptop"], **BY_DESCENT, "seed": range(2)}],
+    smoke=[SLICE["smoke"], {**SLICE["smoke"], **BY_DESCENT, "seed": range(2)}],
+)
+variants("fig12", "Slice at omega = 0.3, untied Q and K.", {"architecture": UNTIED}, **LONGER_SLICE)
+
+FIG10 = {
+    "paper": {"alphas": (*ALPHAS[::2], *FURTHER_ALPHAS), "points": 2**9, "scrambles": 16},
+    "laptop": {"alphas": (*ALPHAS[::4], *FURTHER_ALPHAS), "points": 2**6, "scrambles": 8},
+    "smoke": {"alphas": (1.0, 2.0, 3.0), "points": 2**4, "scrambles": 4},
+}
+
+
+def fig10_theory(profile, names=tuple(MAPPED)):
+    """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
+    table = {"task": Task(), "architecture": [MAPPED[name] for name in names], **FIG10[profile]}
+    return cells_of("fig10_theory", ArchitectureLineCell, table)
+
+
+GRIDS["fig10_theory"] = fig10_theory

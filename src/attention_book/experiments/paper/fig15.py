@@ -1,0 +1,79 @@
+"""Figure 15: which minimum random starts find."""
+
+from dataclasses import dataclass
+
+from attention_phases.task import Task
+
+from ..grids import register
+from ..kinds import Kind
+from ..students import INFORMED, RANDOM, OnData, students
+
+
+def take_first_steps(cell):
+    """Rows of a `FirstStepsCell`: q, m and theta of each student, by its `number`, after each `step`."""
+    import torch
+
+    from attention_phases.model.two_tokens import sample
+    from attention_phases.model.weights import overlaps
+    from attention_phases.training.optimizers import gradient_descent, start_weights
+
+    rng, rows = cell.rng(), []
+    data = sample(cell.task, cell.alpha, cell.d, rng)
+    weights = torch.stack([start_weights("random", data.teacher, rng) for _ in range(cell.count)])
+    for before, step in zip((0, *cell.steps), cell.steps):
+        weights, _ = gradient_descent(data, cell.task.lam, weights, steps=step - before)
+        for number, student in enumerate(weights):
+            point = overlaps(cell.task, student, data.teacher)
+            rows.append({"step": step, "number": number, **point.named})
+    return rows
+
+
+@dataclass(frozen=True)
+class FirstStepsCell(OnData):
+    """Gradient descent from `count` random starts, measured after each of `steps`."""
+
+    kind = Kind(take_first_steps, {name: (1e-3, 3e-6) for name in ("q", "m", "theta")})
+
+    count: int
+    steps: tuple
+
+
+# The minima that a random start may end in are trained on the same data; then these alone, in a large dimension.
+SEARCHES = {"optimizer starts": [("lbfgs", INFORMED), ("adam", RANDOM)]}
+students(
+    "fig15",
+    "Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.",
+    {"alpha": 2.0},
+    paper=[{"seed": range(140), **SEARCHES, "d": 100}, {"seed": range(24), "d": 1000}],
+    laptop=[{"seed": range(40), **SEARCHES, "d": 100}, {"seed": range(8), "d": 500}],
+    smoke=[{"seed": range(8), **SEARCHES, "d": 30}, {"seed": range(3), "d": 60}],
+)
+
+
+def _searches(runs):
+    """The two minima, and random starts by three optimisers."""
+    return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
+
+
+students(
+    "fig15_fractions",
+    "Random starts over alpha and d, by three optimisers: how often is which minimum found?",
+    paper={
+        "d": [50, 100, 200, 500, 1000],
+        "seed": range(12),
+        "alpha": [0.5, 1.0, 1.5, 2.0, 3.0, 4.0],
+        "optimizer starts": _searches(4),
+    },
+    laptop={"d": [50, 100], "seed": range(6), "alpha": [0.5, 1.0, 2.0, 4.0], "optimizer starts": _searches(4)},
+    smoke={"d": 30, "seed": range(3), "alpha": [1.0, 2.0], "optimizer starts": _searches(2)},
+)
+
+register(
+    FirstStepsCell,
+    "first_steps",
+    "The first steps of gradient descent from random weights.",
+    {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)},
+    paper={"seed": range(4), "d": 1000},
+    laptop={"seed": range(4), "d": 1000},
+    smoke={"seed": range(2), "d": 100},
+)

@@ -1,0 +1,240 @@
+"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and what becomes of exchanged starts and data."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attention_phases.errors import check_count
+from attention_phases.histogram import LETTERS, VARIANTS, draw
+from attention_phases.records import seed_sequence
+
+from ..grids import GRIDS, cells_of, register
+from ..kinds import BEGINNING, RATIO, Column, Kind, Tolerances
+
+EXCHANGED = 4  # epochs of the counting task on several data sets
+TESTED_EVERY = 5  # epochs after the first ones
+
+
+def seeds(cell):
+    """Streams of a cell, the same for both variants: data, start, noise, and the order of each epoch.
+
+    A control has those of the run of the experiment "histogram" that it repeats.
+    """
+    run = run_of(cell, cell.seed) if cell.experiment == "counting_control" else cell
+    fields = {name: value for name, value in vars(run).items() if name != "variant"}
+    return seed_sequence(fields).spawn(3 + run.adam_epochs + run.sgd_epochs)
+
+
+def data(cell):
+    """Training and test sequences of a cell."""
+    return draw(cell.sequences, np.random.default_rng(seeds(cell)[0]))
+
+
+def train(cell, epochs=None):
+    """Weights and curve of a cell's model, as `transformer.train` gives them; `epochs`: stop after so many."""
+    from attention_phases.histogram import transformer
+
+    return transformer.train(cell.variant, *data(cell), seeds(cell)[1:], cell.adam_epochs, cell.sgd_epochs, epochs)
+
+
+def train_and_measure(cell):
+    """Rows of a cell, each with `what` it is.
+
+    "epoch" has the curve. Then as `transformer` measures them: "distance", and for the weights `after` Adam and SGD
+    "shares" of the attention's variance, "count" (how often each is told right), and "weights", as text for `decode`.
+    """
+    kept, curve = train(cell)
+    return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
+
+
+def measure(cell, kept):
+    """The rows of `train_and_measure` that follow from the weights `kept`: all after the curve."""
+    from attention_phases.histogram import transformer
+
+    from ...store.parquet import encode
+
+    test, frozen = data(cell)[1], transformer.free(cell.variant) == 0
+    rows = [{"what": "distance", **row} for row in transformer.distances(kept, frozen)]
+    for after, flat in (("adam", kept["trained"]), ("sgd", kept["final"])):
+        rows.append({"what": "shares", "after": after, **transformer.variance_shares(flat, test.tokens)})
+        rows += [{"what": "count", "after": after, **row} for row in transformer.right_by_count(flat, test)]
+        rows.append({"what": "weights", "after": after, "weights": encode(flat)})
+    return rows
+
+
+def train_beginning(cell):
+    """The first rows of `train_and_measure`, of the start and of one epoch, before rounding has grown."""
+    return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
+
+
+def run_of(cell, seed):
+    """The cell of the experiment "histogram" with a seed, at the paper's size but for the sequences of `cell`."""
+    return replace(histogram("paper")[0], variant=cell.variant, seed=seed, sequences=cell.sequences)
+
+
+def train_exchanged(cell):
+    """Rows of an `ExchangedCell`, after each `epoch` up to the fourth, every fifth and the last.
+
+    They have the `letter` told worst on the test set, and the share told wrong `there` and, in the mean, `elsewhere`.
+    """
+    from attention_phases.histogram import transformer
+
+    sequences, test = data(run_of(cell, cell.data_seed))
+    orders = seeds(run_of(cell, cell.data_seed))[3:]
+    mask = transformer.free(cell.variant)
+    current = transformer.start(np.random.default_rng(seeds(run_of(cell, cell.start_seed))[1])) * mask
+    model, rows = transformer.trainable(current, mask), []
+    for epoch in range(1, cell.epochs + 1):
+        transformer.train_once(model, sequences, transformer.ADAM, epoch, orders)
+        if epoch <= EXCHANGED or epoch % TESTED_EVERY == 0 or epoch == cell.epochs:
+            wrong = transformer.wrong_by_letter(current, test)
+            worst = int(wrong.argmax())
+            row = {"epoch": epoch, "letter": LETTERS[worst], "there": wrong[worst]}
+            rows.append(row | {"elsewhere": np.delete(wrong, worst).mean()})
+    return rows
+
+
+def train_exchanged_beginning(cell):
+    """The first rows of `train_exchanged`, before rounding has grown."""
+    return train_exchanged(replace(cell, epochs=min(cell.epochs, BEGINNING)))
+
+
+# Of one epoch from the start (of two, what is told of letters), ten times what a start displaced by 2e-7 of its size
+# changes: another machine sums in another order. On the same machine and versions the bits are the same.
+COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
+OF_BOTH = {
+    "variant": Column("which part of the transformer is frozen at first", names=dict.fromkeys(VARIANTS[::-1], "")),
+    "sequences": Column("sequences drawn, of which duplicates are dropped"),
+}
+
+
+@dataclass(frozen=True)
+class CountingCell:
+    """A run of the counting task.
+
+    The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
+    of which each freezes its own part at zero.
+    """
+
+    kind = Kind(
+        train_and_measure,
+        COUNTING,
+        beginning=train_beginning,
+        what={
+            "epoch": "losses and accuracy of an epoch",
+            "distance": "how far a tensor moved",
+            "shares": "what explains the attention",
+            "count": "how often a count is told right",
+            "weights": "the weights themselves",
+        },
+        columns=OF_BOTH
+        | {
+            "seed": Column("number of the run"),
+            "train_loss": Column("mean cross-entropy along the epoch, in nats", RATIO),
+            "distance": Column("2-norm of the tensor's change", RATIO),
+            "count": Column("how often a token occurs in its sequence"),
+            "adam_epochs": Column("epochs of Adam, with the frozen zeros"),
+            "sgd_epochs": Column("epochs of SGD that follow, with nothing frozen"),
+            "epoch": Column("through both phases; 0 is the start"),
+            "test_loss": Column("mean cross-entropy on the test sequences, in nats", RATIO),
+            "accuracy": Column("share of the test positions counted right", RATIO),
+            "span": Column(
+                "from which weights to which the tensor moved",
+                names={
+                    "start to trained": "by Adam",
+                    "trained to displaced": "by the noise",
+                    "displaced to final": "by SGD",
+                    "trained to final": "by noise and SGD",
+                },
+            ),
+            "tensor": Column("part of the transformer that moved"),
+            "of_zeros": Column("the same distance over formerly frozen entries alone", RATIO),
+            "after": Column("of which phase these are the weights", names={"adam": "Adam", "sgd": "SGD"}),
+            "by_position": Column("share of the attention's variance that positions explain", RATIO),
+            "by_token": Column("share of the attention's variance that tokens explain", RATIO),
+            "places": Column("test positions whose token occurs count times in its sequence"),
+            "right": Column("of these, counted right"),
+            "weights": Column("all parameters, as base64 of little-endian float32"),
+        },
+    )
+
+    experiment: str
+    variant: str
+    seed: int
+    sequences: int
+    adam_epochs: int
+    sgd_epochs: int
+
+
+@dataclass(frozen=True)
+class ExchangedCell:
+    """The start of one run of the counting task on the data of another one or its own, trained by Adam."""
+
+    kind = Kind(
+        train_exchanged,
+        COUNTING | {"there": (0, 0.1), "elsewhere": (0, 1e-3)},
+        ("letter",),
+        beginning=train_exchanged_beginning,
+        columns=OF_BOTH
+        | {
+            "epochs": Column("epochs of Adam"),
+            "epoch": Column("of Adam, from 1"),
+            "data_seed": Column("run of the experiment histogram whose data are read"),
+            "start_seed": Column("run of the experiment histogram whose start is taken"),
+            "letter": Column("the letter that is counted worst on the test set"),
+            "there": Column("share counted wrong where that letter stands", RATIO),
+            "elsewhere": Column("share counted wrong at the other letters, their mean", RATIO),
+        },
+    )
+
+    experiment: str
+    variant: str
+    data_seed: int
+    start_seed: int
+    sequences: int
+    epochs: int
+
+
+COUNTED = {
+    "paper": {"seed": range(10), "sequences": 50_000, "adam_epochs": 200, "sgd_epochs": 100},
+    "laptop": {"seed": range(2), "sequences": 50_000, "adam_epochs": 20, "sgd_epochs": 10},
+    "smoke": {"seed": range(2), "sequences": 2_000, "adam_epochs": 4, "sgd_epochs": 2},
+}
+
+
+def histogram(profile, runs=None, variants=VARIANTS):
+    """The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1."""
+    table = COUNTED[profile] if runs is None else COUNTED[profile] | {"seed": range(check_count("runs", runs))}
+    return cells_of("histogram", CountingCell, {**table, "variant": [*variants]})
+
+
+GRIDS["histogram"] = histogram
+
+register(
+    CountingCell,
+    "counting_control",
+    'First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a minimum.',
+    paper=COUNTED["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
+    laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
+    smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
+)
+# Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some
+# data sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
+register(
+    ExchangedCell,
+    "lost_letters",
+    "How many semantic runs lose a letter, and does the start or do the data decide it?",
+    {"variant": "semantic"},
+    paper=[
+        {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(1), "start_seed": range(40), "sequences": 50_000, "epochs": 200},
+    ],
+    laptop=[
+        {"data_seed": range(2), "start_seed": range(3), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(1), "start_seed": range(4), "sequences": 50_000, "epochs": 20},
+    ],
+    smoke=[
+        {"data_seed": range(2), "start_seed": range(2), "sequences": 2_000, "epochs": 3},
+        {"data_seed": range(1), "start_seed": range(3), "sequences": 2_000, "epochs": 4},
+    ],
+)

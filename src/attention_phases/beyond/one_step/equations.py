@@ -1,0 +1,323 @@
+"""The state evolution with one step of replica symmetry breaking, a valley of many minima, and its fixed points.
+
+The minima have the mutual overlap q0 and the size q1; gap = q1 - q0. Minima of the risk R are weighted by exp(-y R).
+The outer fields are those of the replica-symmetric equations with q0 instead of q. Around each of them, inner fields
+``w = w0 + sqrt(gap) z``, z ~ N(0, 1), have the weight exp(-y M(w)), M the Moreau envelope. ``<.>`` is the weighted mean
+over the inner fields, E the mean over the outer fields, and r = (h* - w)/V. At gap = 0 these
+are the replica-symmetric equations of the standard student, for any y.
+"""
+
+from dataclasses import dataclass
+from math import exp, sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ...measured import standard_error
+from ...quadrature import over_scrambles, pool
+from ...task import Task
+from ...theory.branch import BranchMap, Net
+from ...theory.equations import UNTOLD, Overlaps, teacher_fit, unfitted
+from ...theory.kernels.two_tokens import forces
+from ...theory.solver import derivatives, displacement, is_present, is_settled
+
+RADII, ANGLES = 3, 6  # of the inner points
+FEW = 2**9  # points a scramble on which derivatives are taken
+MORE = 4 * FEW  # if these lead nowhere, as close to where the gap closes
+CHORDS = 12  # steps on all points at most
+LONGEST_STEP = 1.0  # step of a coordinate
+
+
+class Valley(NamedTuple):
+    """Order parameters at y: gap = q1 - q0, and those of `Overlaps` with q0 instead of q; floats, or one a scramble."""
+
+    q0: Any  #: overlap of minima
+    gap: Any  #: q1 - q0
+    m: Any  #: with the positions
+    theta: Any  #: with the teacher
+    V: Any  #: response within a minimum
+    y: Any  #: Parisi parameter
+
+
+class InnerAverages(NamedTuple):
+    """Expectations over the fields; each entry a float, or an array with one value a scramble."""
+
+    pull: np.ndarray  #: E[<r_1> - <r_2>]
+    power: np.ndarray  #: ``E<|r|^2>``
+    mean_power: np.ndarray  #: ``E|<r>|^2``
+    teacher_noise: np.ndarray  #: E[<r> . zeta]
+    outer_noise: np.ndarray  #: E[<r> . xi]
+    inner_noise: np.ndarray  #: E<r . z>
+    fitted_loss: np.ndarray  #: E<ell(h*)>
+    free: np.ndarray  #: E[-(1/y) log of the mean of exp(-y M) over z]; E<M> at y = 0
+
+
+class ValleyHats(NamedTuple):
+    """The conjugates of the order parameters; each entry a float, or an array with one value a scramble."""
+
+    q0: Any  #: conjugate of q0
+    q1: Any  #: conjugate of q1
+    m: Any  #: conjugate of m
+    theta: Any  #: conjugate of theta
+    V: Any  #: conjugate of V
+
+
+def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
+    """Return points of the plane, on circles, and their weights under the normal law: (radii * angles, 3).
+
+    The radii are Gauss-Laguerre's; every other circle is turned by half a step. A kink of M is a line, and the
+    circles, turned by another angle around each outer field, meet it as often as they should.
+    """
+    squares, weights = np.polynomial.laguerre.laggauss(radii)
+    turns = 2 * np.pi * (np.arange(angles) + np.arange(radii)[:, None] % 2 / 2) / angles
+    circles = np.sqrt(2 * squares)[:, None]
+    shares = np.broadcast_to(weights[:, None] / angles, turns.shape)
+    return np.stack([circles * np.cos(turns), circles * np.sin(turns), shares], axis=-1).reshape(-1, 3)
+
+
+class Fields(NamedTuple):
+    """Of N outer fields, each with K inner ones, along a first axis of the two tokens."""
+
+    xi: np.ndarray  #: (2, N), of the outer fields
+    zeta: np.ndarray  #: (2, N), of the teacher's
+    z: np.ndarray  #: (2, K, N), of the inner fields
+    outer: np.ndarray  #: (2, 1, N), w0
+    targets: np.ndarray  #: (2, 1, N), what S_11 and S_22 should be
+
+    @classmethod
+    def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
+        """Return the fields of a net (N, 6): xi, zeta, and two numbers whose direction turns the inner points."""
+        xi, zeta, turn = net.T.reshape(3, 2, -1)
+        cosine, sine = turn / np.hypot(*turn)
+        x1, x2 = inner.T[:2, :, None]
+        aligned = valley.theta / sqrt(valley.q0)
+        rest = np.sqrt(task.sigma**2 - aligned**2)
+        outer = sqrt(valley.q0) * xi + np.array([[valley.m], [-valley.m]])
+        z = np.stack([cosine * x1 - sine * x2, sine * x1 + cosine * x2])
+        return cls(xi, zeta, z, outer[:, None], teacher_fit(task, aligned * xi + rest * zeta)[:, None])
+
+    def forces(self, task: Task, valley: Valley, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return r (2, K, N) and the Moreau envelope M (K, N) at inner fields z (2, K, N)."""
+        w = self.outer + sqrt(valley.gap) * z
+        targets = np.broadcast_to(self.targets, w.shape).reshape(2, -1)
+        r, envelope = forces(w.reshape(2, -1), targets, valley.V, task.sigma**2)
+        return r.reshape(w.shape), envelope.reshape(w.shape[1:]) + unfitted(task)
+
+
+def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
+    """Return the averages of each scramble of points (scrambles, N, 6), with the `inner_points` (K, 3) `inner`."""
+    inner = inner_points() if inner is None else inner
+
+    def means(nets):
+        return np.array([_net_means(net, task, valley, inner) for net in nets]).T
+
+    return InnerAverages(*over_scrambles(means, (points,)))
+
+
+def _net_means(net, task, valley, inner):
+    """The entries of `InnerAverages` on one net (N, 6)."""
+    fields, y, V = Fields.of(task, valley, net, inner), valley.y, valley.V
+    r, envelope = fields.forces(task, valley, fields.z)
+    weights = inner[:, 2:] * np.exp(-y * (envelope - envelope[0]))  # near 1
+    mass = weights.sum(axis=0)
+    weights /= mass
+    force, power = np.einsum("kn,akn->an", weights, r), np.einsum("kn,akn,akn->n", weights, r, r)
+    moreau = np.einsum("kn,kn->n", weights, envelope)
+    means = (
+        force[0] - force[1],
+        power,
+        (force * force).sum(axis=0),
+        (force * fields.zeta).sum(axis=0),
+        (force * fields.xi).sum(axis=0),
+        np.einsum("kn,akn,akn->n", weights, r, fields.z),
+        moreau - V * power / 2,
+        envelope[0] - np.log(mass) / y if y > 0 else moreau,
+    )
+    return [values.mean() for values in means]
+
+
+def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages) -> ValleyHats:
+    """Return the conjugates from the averages at `valley`.
+
+    V_hat = -alpha E<div r> is integrated by parts over the outer and the inner fields, in the shares of their
+    variances: ``V_hat = alpha y (P1 - P0 q0/q1) - alpha E<r . (sqrt(q0) xi + sqrt(gap) z)>/q1 + theta theta_hat/q1``.
+    """
+    q0, gap, m, theta, _, y = valley
+    untold = sqrt(max(task.sigma**2 - theta**2 / q0, UNTOLD * task.sigma**2))
+    theta_hat = (theta != 0) * alpha * averages.teacher_noise / untold
+    weighted = y * ((q0 + gap) * averages.power - q0 * averages.mean_power)
+    noise = sqrt(q0) * averages.outer_noise + sqrt(gap) * averages.inner_noise
+    return ValleyHats(
+        q0=alpha * averages.mean_power,
+        q1=alpha * averages.power,
+        m=(m != 0) * alpha * averages.pull,
+        theta=theta_hat,
+        V=(alpha * (weighted - noise) + theta * theta_hat) / (q0 + gap),
+    )
+
+
+def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
+    """Return D, and D0 = D - y sigma^2 (q1_hat - q0_hat); the bounds only keep a wild step inside the domain."""
+    D = np.maximum(task.lam + task.sigma**2 * hats.V, 1e-3 * task.lam)
+    return D, np.maximum(D - y * task.sigma**2 * (hats.q1 - hats.q0), 1e-3 * D)
+
+
+def update(task: Task, y: float, hats: ValleyHats) -> Valley:
+    """Return the order parameters after one step, from the conjugates."""
+    variance = task.sigma**2
+    D, D0 = denominators(task, y, hats)
+    signal = variance * hats.q0 + hats.m**2 + variance**2 * hats.theta**2
+    gap = variance**2 * (hats.q1 - hats.q0) / (D * D0)
+    return Valley(variance * signal / D0**2, gap, hats.m / D0, variance**2 * hats.theta / D0, variance / D, y)
+
+
+def potential(task: Task, alpha: float, valley: Valley, hats: ValleyHats, free):
+    """Return Phi(y), stationary in all order parameters and conjugates at a solution; `free` is of `InnerAverages`."""
+    q0, gap, m, theta, V, y = valley
+    D, D0 = denominators(task, y, hats)
+    signal = task.sigma**2 * hats.q0 + hats.m**2 + task.sigma**4 * hats.theta**2
+    entropy = np.log(D0 / D) / (2 * y) if y > 0 else -(task.sigma**2) * (hats.q1 - hats.q0) / (2 * D)
+    coupling = m * hats.m + theta * hats.theta + (hats.q1 * V - (q0 + gap) * hats.V) / 2
+    return alpha * free + entropy - signal / (2 * D0) + coupling + y * ((q0 + gap) * hats.q1 - q0 * hats.q0) / 2
+
+
+def energy(task: Task, alpha: float, valley: Valley, averages: InnerAverages):
+    """Return e(y) = alpha E<ell(h*)> + lambda q1/(2 sigma^2), which is d(y Phi)/dy at a solution."""
+    return alpha * averages.fitted_loss + task.lam * (valley.q0 + valley.gap) / (2 * task.sigma**2)
+
+
+@dataclass
+class BrokenBranch:
+    """One branch at one alpha and y, for the `solver`; coordinates as of `BranchMap`, with q0 for q, and log gap."""
+
+    task: Task  #: what is to be learnt
+    alpha: float  #: sample complexity
+    branch: str  #: its name
+    y: float  #: Parisi parameter
+
+    dimensions: ClassVar[int] = 6
+    own: ClassVar[slice] = slice(2, 3)
+
+    def __post_init__(self):
+        self.symmetric = BranchMap(self.task, self.alpha, self.branch)
+
+    def pack(self, valley: Valley) -> np.ndarray:
+        """Return the coordinates (n,) of order parameters, or (scrambles, n) of arrays of them."""
+        x = self.symmetric.pack(Overlaps.of(valley.q0, valley.m, valley.theta, valley.V))
+        return np.array([*x.T, np.log(np.maximum(valley.gap, 1e-300))]).T
+
+    def unpack(self, x: np.ndarray) -> Valley:
+        """Return the order parameters at coordinates x (n,)."""
+        q0, m, theta, V = self.symmetric.unpack(x[:3]).scalars
+        return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
+
+    def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
+        """Return the averages at x for each scramble of points (scrambles, N, 6).
+
+        No minima are kept as warm starts: those of all inner points would be too many.
+        """
+        return average(self.task, self.unpack(x), points)
+
+    def step(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
+        """Return the coordinates after one step of the map from x, whose averages are given."""
+        return self.pack(update(self.task, self.y, conjugates(self.task, self.alpha, self.unpack(x), averages)))
+
+    def losses(self, x: np.ndarray, averages: InnerAverages) -> tuple:
+        """Return e and Phi at x."""
+        valley = self.unpack(x)
+        hats = conjugates(self.task, self.alpha, valley, averages)
+        phi = potential(self.task, self.alpha, valley, hats, averages.free)
+        return energy(self.task, self.alpha, valley, averages), phi
+
+
+@dataclass
+class SplitBranch(BrokenBranch):
+    """The replica-symmetric equations on the same points: fields split in the shares of a broken solution, y = 0."""
+
+    share: float  #: gap/q1 of the broken solution
+
+    def pack(self, valley: Valley) -> np.ndarray:
+        return self.symmetric.pack(Overlaps.of(valley.q0 + valley.gap, valley.m, valley.theta, valley.V))
+
+    def unpack(self, x: np.ndarray) -> Valley:
+        q, m, theta, V = self.symmetric.unpack(x).scalars
+        return Valley((1 - self.share) * q, self.share * q, m, theta, V, 0.0)
+
+
+class Root(NamedTuple):
+    """A root of the equations of a branch on all points, and what the averages there say.
+
+    Scramble k alone has its root at ``x + moves[:, k]``, and its energy is ``energies[k]``, to first order.
+    """
+
+    model: BrokenBranch  #: the branch
+    x: np.ndarray  #: (n,)
+    averages: InnerAverages  #: over the points
+    energy: float  #: e
+    phi: float  #: Phi(y)
+    moves: np.ndarray  #: (n, scrambles)
+    energies: np.ndarray  #: (scrambles,)
+    log_y: np.ndarray  #: (scrambles,), by how much each moves log y; zeros where y is given
+    residual: float  #: as of `OneStep`
+    settled: bool  #: whether it solves the equations
+    present: bool  #: whether the own overlap of the branch differs from zero
+
+    @property
+    def valley(self) -> Valley:
+        return self.model.unpack(self.x)
+
+    @property
+    def phis(self) -> np.ndarray:
+        """Phi of each scramble (scrambles,), but for a constant: Phi is stationary in the order parameters."""
+        return self.model.alpha * self.averages.free
+
+
+def nested_nets(points: np.ndarray) -> list[Net]:
+    """Return nets of the first `FEW` and `MORE` points a scramble, and last of all points (scrambles, N, 6)."""
+    sizes = sorted({min(size, points.shape[1]) for size in (FEW, MORE)})
+    return [Net(points[:, :size], fields=0) for size in (*sizes, points.shape[1])]
+
+
+def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
+    """Return the root on the last of `nested_nets`, near x (n,), by Newton's method with derivatives on a smaller one.
+
+    The next larger net serves where the derivatives on one lead nowhere.
+    """
+    *smaller, whole = nets
+    for net in smaller:
+
+        def displacement_and_energy(x, net=net):
+            displaced, averages = displacement(model, x, net)
+            return np.array([*displaced, model.losses(x, pool(averages))[0]])
+
+        root = _by_chords(model, x, derivatives(displacement_and_energy, x), whole)
+        if root.settled:
+            break
+    return root
+
+
+def _by_chords(model, x, slopes, net):
+    """The root to which steps with given `slopes` of displacement and energy (n + 1, n) lead from x, or their end."""
+    jacobian, energy_slope = slopes[:-1], slopes[-1]
+    for _ in range(CHORDS):
+        displaced, averages = displacement(model, x, net)
+        images = model.step(x, averages)
+        moves = -np.linalg.solve(jacobian, (images - images.mean(axis=0)).T)
+        left = np.linalg.solve(jacobian, displaced)
+        errors, residual = standard_error(moves.T), float(np.abs(displaced).max())
+        root = Root(
+            model,
+            x,
+            averages,
+            *model.losses(x, pool(averages)),
+            moves=moves,
+            energies=model.alpha * averages.fitted_loss + energy_slope @ moves,
+            log_y=np.zeros(len(images)),
+            residual=residual,
+            settled=is_settled(residual, left, errors),
+            present=is_present(x[model.own], errors[model.own]),
+        )
+        if root.settled or not np.isfinite(left).all():
+            break
+        x = x - left / max(1.0, np.abs(left).max() / LONGEST_STEP)
+    return root

@@ -1,0 +1,94 @@
+"""How one step of replica symmetry breaking moves the two thresholds in alpha."""
+
+from math import hypot, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from ...measured import UNKNOWN, Measured, standard_error
+from ...model.prediction_error import test_error
+from ...task import Task
+from ...theory.branches import MINIMA
+from ...theory.equations import Scalars
+from ...theory.thresholds import Threshold, threshold
+from .solution import OneStep, one_step
+
+NO_THRESHOLD = "no replica-symmetric threshold"
+
+
+class MovedThreshold(NamedTuple):
+    """A replica-symmetric threshold, and by how much breaking moves it: much better known than either threshold."""
+
+    symmetric: Threshold  #: alpha_c without breaking
+    shift: Measured  #: NaN if it was not found
+    reason: str  #: why it was not, or what is missing of it; empty if all converged
+    solutions: dict[str, OneStep]  #: ground states by branch, at the replica-symmetric alpha
+
+
+def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
+    """Return where the ground states of the two branches have the same training loss, on `points` as in `one_step`.
+
+    One step of Newton's method from the replica-symmetric alpha_c, where the difference of the losses is that of the
+    two shifts: ``(shift_positional - shift_semantic)/(slope_semantic - slope_positional)``. The error of the method is
+    of the order of the shift squared. A branch where replica symmetry holds has no shift. A solution that is
+    `OneStep.solved` counts with the Phi it has.
+    """
+    symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
+    if not symmetric.exists:
+        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+    alpha = symmetric.alpha.value
+    solutions = {branch: one_step(task, alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
+    reason = "; ".join(f"{branch}: {state.reason}" for branch, state in solutions.items() if state.reason)
+    semantic, positional = solutions["semantic"], solutions["positional"]
+    if not (semantic.solved and positional.solved):
+        return MovedThreshold(symmetric, UNKNOWN, reason, solutions)
+    slope = semantic.slope - positional.slope
+    error = standard_error(positional.spread["shift"] - semantic.spread["shift"]) / abs(slope)
+    shift = Measured((positional.shift - semantic.shift) / slope, error)
+    return MovedThreshold(symmetric, shift, reason, solutions)
+
+
+def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
+    """Return where the lowest semantic minima predict as well as the linear model, see `linear_shift`."""
+    symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
+    if not symmetric.exists:
+        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+    alpha = symmetric.alpha.value
+    try:
+        ground, typical = (one_step(task, alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
+        return MovedThreshold(symmetric, UNKNOWN, f"no ground state: {error}", {})
+    for state in (ground, typical):
+        if not state.solved:
+            return MovedThreshold(symmetric, UNKNOWN, f"no solution at y = {state.valley.y:g}: {state.reason}", {})
+    shift = linear_shift(task, symmetric.solutions["semantic"].test_slope, ground, typical)
+    return MovedThreshold(symmetric, shift, ground.reason, {"semantic": ground})
+
+
+def linear_shift(task: Task, slope: float, ground: OneStep, typical: OneStep) -> Measured:
+    """Return by how much alpha_l moves when the lowest minima predict in the place of the replica-symmetric solution.
+
+    A minimum of size q1 has the test error of a student with these overlaps. The solution at y = 0, whose overlaps
+    are the replica-symmetric ones on the same points, is subtracted. The error takes those of q1 and theta as if they
+    added up, and the two solutions as independent: an upper bound.
+
+    Args:
+        slope: of the replica-symmetric test error in alpha
+        ground, typical: the ground state and the solution at y = 0, both at the replica-symmetric alpha_l
+    """
+    if ground.valley.gap == 0:
+        return Measured(0.0, 0.0)
+    lowest, before = _test_error(task, ground), _test_error(task, typical)
+    return Measured(-(lowest.value - before.value) / slope, hypot(lowest.error, before.error) / abs(slope))
+
+
+def _test_error(task: Task, solution: OneStep) -> Measured:
+    _, _, m, theta, _, _ = solution.valley
+    q1 = solution.valley.q0 + solution.valley.gap
+
+    def at(q, theta):
+        return test_error(task, Scalars(q, m, theta, nan)).value
+
+    value, up, over = at(q1, theta), solution.stderr["q1"], solution.stderr["theta"]
+    return Measured(value, abs(at(q1 + up, theta) - value) + abs(at(q1, theta + over) - value))

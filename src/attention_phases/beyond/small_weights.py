@@ -1,0 +1,109 @@
+"""The beginning of training from small weights: the Hessian of the risk at Q = 0, and how overlaps grow there.
+
+The risk is even in Q, so its gradient vanishes at Q = 0. To second order a sentence with fields h adds ``h^T B h/2``,
+B = ((2c_1, -c_1-c_2), (-c_1-c_2, 2c_2)) with ``c_a = sigma^2 (1/2 - Y_aa)/2``, and descent is linear: ``dQ/dt = -H Q``,
+``H = lambda + sum x^T B x/d``. Turned to the eigenvectors of B, each sentence is two independent rows of weights b: for
+d to infinity the resolvent G(z) of H - lambda solves ``z = 1/G + alpha E sum sigma^2 b/(1 - sigma^2 b G)``. Along 1_d a
+row has a mean, along Q* a variance that depends on b; with s the mean square of the row there minus sigma^2, the
+resolvent between such a direction and itself is ``1/(1/G - alpha E sum s b/(1 - sigma^2 b G))``. Its pole outside the
+bulk, if there is one, is an eigenvalue of H whose eigenvector has a finite share of the direction.
+"""
+
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..measured import Measured
+from ..quadrature import gaussian_points
+from ..task import Task
+from ..theory.equations import hessians, teacher_fit
+
+DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
+PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # of the resolvent at which the edge of the bulk is looked for
+POINTS, NETS = 2**10, 8  # of a quadrature
+CONTOUR, ITERATIONS = 32, 60  # points around the upper half of the spectrum, and iterations for the resolvent there
+
+
+def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of the two rows of N sentences b, and s along 1_d and along Q*, (N, 2) each.
+
+    normal: the fields that these sentences have for the teacher, over sigma, (2, N)
+    """
+    y = task.sigma * normal
+    weights, axes = np.linalg.eigh(hessians(np.zeros_like(y), teacher_fit(task, y), task.sigma**2))
+    along = np.einsum("nak,an->nk", axes, y)
+    return weights, (axes[:, 0] - axes[:, 1]) ** 2, along**2 - task.sigma**2
+
+
+class Beginning(NamedTuple):
+    """Small weights at one alpha, from some of the sentences of infinite dimension."""
+
+    task: Task  #: what is to be learnt
+    alpha: float  #: sample complexity
+    weights: np.ndarray  #: b (N, 2), from `rows`, and s along 1_d and Q*
+    positional: np.ndarray  #: s along 1_d
+    semantic: np.ndarray  #: s along Q*
+
+    def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
+        """Return ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,); `signal` is (N, 2)."""
+        b = self.weights
+        terms = signal * b / (1 - self.task.sigma**2 * b * np.reshape(G, (-1, 1, 1)))
+        return self.alpha * terms.sum((1, 2)) / len(b)
+
+    def bulk(self, G: np.ndarray | float) -> np.ndarray:
+        """Return ``z - 1/G`` of the bulk at values G (k,) of its resolvent."""
+        return self.means(np.array(self.task.sigma**2), G)
+
+    def leaving(self, side: int) -> dict[str, float]:
+        """Return where the spectrum of H - lambda ends below (side -1) or above (1).
+
+        "bulk" is the edge there of all other directions, "positional" and "semantic" are the eigenvalues beyond it
+        whose vectors have a finite share of 1_d and of Q*, NaN where there is none.
+        """
+        grid = PLACES / (self.task.sigma**2 * (self.weights.min() if side < 0 else self.weights.max()))
+        values = {"bulk": grid[np.argmin(side * (1 / grid + self.bulk(grid)))]}
+        for name in DIRECTIONS:
+            signal = getattr(self, name)
+
+            def pole(G, signal=signal):
+                return 1 / G - self.means(signal, G).item()
+
+            outside = side * pole(values["bulk"]) < 0
+            values[name] = brentq(pole, values["bulk"], grid[0]) if outside else nan
+        return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
+
+    def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
+        """Return how much the mean squares of random weights grow (k,) in so many steps of linear descent.
+
+        They are of the weights along 1_d, along Q*, and along any other direction ("bulk"). Each is the mean of
+        ``(1 - rate (lambda + z))^(2 steps)`` over the spectrum as seen from there, by Cauchy's formula.
+        """
+        radius = 1.5 * np.nanmax(np.abs([list(self.leaving(side).values()) for side in (-1, 1)]))
+        z = radius * np.exp(1j * np.pi * (np.arange(CONTOUR) + 0.5) / CONTOUR)
+        G = 1 / z
+        for _ in range(ITERATIONS):
+            G = 1 / (z - self.bulk(G))
+        powers = (1 - rate * (self.task.lam + z)) ** (2 * np.asarray(steps)[:, None])
+        resolvents = {name: 1 / (1 / G - self.means(getattr(self, name), G)) for name in DIRECTIONS} | {"bulk": G}
+        return {name: (powers * resolvent * z).mean(1).real for name, resolvent in resolvents.items()}
+
+
+def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
+    """Return the beginning as each scramble of a quadrature has it: the spread of what they say gives its error."""
+    return [Beginning(task, alpha, *rows(task, net.T)) for net in gaussian_points(points, NETS, dimensions=2)]
+
+
+def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Measured]:
+    """Return minus the lowest eigenvalues of H, see `Beginning.leaving`, with errors."""
+    lowest = [beginning.leaving(-1) for beginning in beginnings(task, alpha, points)]
+    return {name: Measured.mean([-task.lam - ends[name] for ends in lowest]) for name in ("bulk", *DIRECTIONS)}
+
+
+def growing_cosines(task: Task, alpha: float, d: int, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
+    """Return root mean square cosines (k,) of small random weights with 1_d and Q*, after steps of linear descent."""
+    by_scramble = [beginning.squares(rate, steps) for beginning in beginnings(task, alpha)]
+    squares = {name: np.mean([values[name] for values in by_scramble], axis=0) for name in by_scramble[0]}
+    size = (d - 2) * squares["bulk"] + squares["positional"] + squares["semantic"]
+    return {name: np.sqrt(squares[name] / size) for name in DIRECTIONS}

@@ -1,0 +1,142 @@
+"""What is measured of weights: their overlaps with the teacher and the positions, and their test error at this d."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..errors import check_choice
+from ..task import Task, encoding, teacher_variances, variances
+from .architectures import STANDARD, Architecture
+from .prediction_error import general_test_error, test_error
+
+if TYPE_CHECKING:  # with torch, slow to load, which theory does without
+    from torch import Tensor
+
+    from . import students, two_tokens
+
+
+class StudentOverlaps(NamedTuple):
+    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher."""
+
+    q: float  #: ``sigma^2 |Q|^2/d``
+    m: float  #: Q.1/d
+    theta: float  #: sigma^2 Q.Q*/d
+    rho: float  #: ``sigma^2 |Q*|^2/d``, sigma^2 at infinite d
+    m_teacher: float  #: Q*.1/d, 0 at infinite d
+
+    @property
+    def named(self) -> dict[str, float]:
+        """q, m and theta by name."""
+        return {"q": self.q, "m": self.m, "theta": self.theta}
+
+
+def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
+    """Order parameters of given weights (d,), and of the teacher (d,)."""
+    of_columns = column_overlaps(task, *(part[None].double().cpu().numpy() for part in (weights, teacher)))
+    return StudentOverlaps(**{name: value.item() for name, value in of_columns.items()})
+
+
+def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:
+    """Order parameters of columns of weights (r, d) and of a teacher (t, d), under the mean covariance of the tokens.
+
+    They are ``q = W^T Sigma W/d`` (r, r), ``m = W^T p/sqrt(d)`` (r,), ``theta = W^T Sigma Q*/d`` (r, t), and of the
+    teacher ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,), with p the encoding.
+    """
+    d = columns.shape[1]
+    covariance, along = np.atleast_2d(variances(task, d)).mean(0), encoding(task, d)
+    return {
+        "q": (covariance * columns) @ columns.T / d,
+        "m": columns @ along / d,
+        "theta": (covariance * columns) @ teachers.T / d,
+        "rho": (covariance * teachers) @ teachers.T / d,
+        "m_teacher": teachers @ along / d,
+    }
+
+
+def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
+    """Return overlaps q (r, r), m (r,) and theta (r, t), without sigma^2, as scalars by name.
+
+    With one column of weights and one of the teacher these are q, m and theta, with sigma^2. With more they are the
+    trace of sigma^2 q and the norms of m and of sigma^2 theta; without sigma^2 the entries q_11, q_12, ..., m_1, ...
+    and, with the first column of the teacher, theta_1, ..., of several columns of weights; and teacher_1, ..., the
+    norms of sigma^2 theta with each of several columns of the teacher.
+    """
+    r, t = theta.shape[-2:]
+    if r == t == 1:
+        return {"q": variance * q[..., 0, 0], "m": m[..., 0], "theta": variance * theta[..., 0, 0]}
+    of_teachers = variance * np.linalg.norm(theta, axis=-2)
+    scalars = {"q": variance * np.trace(q, axis1=-2, axis2=-1), "m": np.linalg.norm(m, axis=-1)}
+    scalars["theta"] = np.linalg.norm(of_teachers, axis=-1)
+    if r > 1:
+        scalars |= {f"q_{i + 1}{j + 1}": q[..., i, j] for i in range(r) for j in range(i, r)}
+        scalars |= {f"m_{i + 1}": m[..., i] for i in range(r)}
+        scalars |= {f"theta_{i + 1}": theta[..., i, 0] for i in range(r)}
+    if t > 1:
+        scalars |= {f"teacher_{k + 1}": of_teachers[..., k] for k in range(t)}
+    return scalars
+
+
+def of_weights(
+    task: Task,
+    data: two_tokens.Dataset | students.Sentences,
+    weights: Tensor,
+    train_loss: float,
+    architecture: Architecture | None = None,
+    given: float = 0.0,
+) -> dict[str, float]:
+    """Return the overlaps of a student, its training loss and both test errors by name."""
+    if weights.isfinite().all():
+        overlaps, errors = overlaps_and_errors(task, weights, data.teacher, data.linear(), architecture, given)
+    else:  # a training that has diverged
+        overlaps, errors = dict.fromkeys(("q", "m", "theta"), nan), (nan, nan)
+    return {**overlaps, "train_loss": train_loss, **dict(zip(("test_mse", "linear_mse"), errors))}
+
+
+def overlaps_and_errors(
+    task: Task,
+    weights: Tensor,
+    teacher: Tensor,
+    linear: np.ndarray,
+    architecture: Architecture | None = None,
+    given: float = 0.0,
+) -> tuple[dict[str, float], list[float]]:
+    """Overlaps of a student by name, its test error and that of the linear model (2, 2)."""
+    d = teacher.shape[-1]
+    if not (task.structured or architecture):  # the same errors in a tenth of the time
+        point = overlaps(task, weights, teacher)
+        errors = [test_error(task, point, d, fixed, given)[0] for fixed in (None, linear)]
+        return point.named, errors
+    architecture = architecture or STANDARD
+    weights, teachers = (part.double().cpu().numpy().reshape(-1, d) for part in (weights, teacher))
+    columns, rest = np.split(weights, [architecture.rank])
+    if architecture.rotates and not task.structured:
+        columns = _gauge(columns, teachers[0])
+    kind = check_choice("value matrix of the test error", architecture.value, ("none", "pair", "full"))
+    value = {"none": None, "full": rest}[kind] if kind != "pair" else np.outer(*rest) / d
+    models = ((value, None), (None, linear))
+    errors = [general_test_error(task, architecture, columns, teachers, *model)[0] for model in models]
+    return _overlaps(task, columns, teachers), errors
+
+
+def _overlaps(task, columns, teachers):
+    """Overlaps as `flat_overlaps` has them; those of a task with structure without their entries, and with `length`.
+
+    That is Q*^T Sigma Q*/d over its limit, minus 1, the mean over columns: a control variate.
+    """
+    point, variance = column_overlaps(task, columns, teachers), task.sigma**2
+    overlaps = flat_overlaps(variance, point["q"] / variance, point["m"], point["theta"] / variance)
+    if task.structured:
+        overlaps = {name: value for name, value in overlaps.items() if not name.startswith(("q_", "m_", "theta_"))}
+        overlaps["length"] = np.mean(np.diag(point["rho"]) / teacher_variances(task)) - 1
+    return {name: float(value) for name, value in overlaps.items()}
+
+
+def _gauge(columns, teacher):
+    """Two columns whose scores add up, rotated so that the second has no overlap with the teacher, and m_2 >= 0."""
+    along = columns @ teacher
+    cos, sin = along / np.linalg.norm(along)
+    rotated = np.array([[cos, sin], [-sin, cos]]) @ columns
+    return rotated * np.array([[1.0], [1.0 if rotated[1].mean() >= 0 else -1.0]])

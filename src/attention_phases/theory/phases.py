@@ -1,0 +1,73 @@
+"""The phase diagram: which student has the lower training loss at each omega and alpha."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from ..errors import check_kind, check_several
+from ..machine import spread
+from ..measured import UNKNOWN
+from ..quadrature import SCRAMBLES
+from ..records import origin_of
+from ..task import Task
+from .baseline import linear_baseline
+from .branches import MINIMA, follow
+from .thresholds import MIDDLE_POINTS, Gap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def phase_diagram(
+    omegas: Sequence[float],
+    alphas: Sequence[float],
+    task: Task = Task(),  # noqa: B008
+    points: int = MIDDLE_POINTS,
+    scrambles: int = SCRAMBLES,
+    seed: int = 0,
+    workers: int | None = None,
+    report: Callable[[], object] | None = None,
+) -> "pd.DataFrame":
+    """Return which student has the lower training loss at each omega and alpha, and what it errs by: a row of each.
+
+    The columns are omega, alpha, `phase`, the branch with the lowest loss of those that are minima, or None; `gap`, the
+    training loss of the semantic minimum minus that of the positional one, NaN where it lacks one; `test_mse` of the
+    phase, NaN where there is none; with errors, and `linear_mse`.
+
+    >>> from attention_phases import phase_diagram
+    >>> table = phase_diagram([0.3], [0.9, 1.6], points=256, scrambles=8)
+    >>> table["phase"].tolist()
+    ['positional', 'semantic']
+
+    Args:
+        omegas: in the place of that of the task
+        points, scrambles, seed: as for `follow`
+        workers, report: processes, as for `train`; `report` is called after each omega
+    """
+    import pandas as pd  # slow to import
+
+    check_kind("task", task, Task)
+    quadrature = {"points": points, "scrambles": scrambles, "seed": seed}
+    omegas, alphas = (check_several(name, some) for name, some in (("omegas", omegas), ("alphas", alphas)))
+    jobs = [(replace(task, omega=omega), alphas, quadrature) for omega in omegas]
+    table = pd.DataFrame([row for rows in spread(_phases, jobs, workers, report) for row in rows])
+    table.attrs |= origin_of(task=task, **quadrature)
+    return table
+
+
+def _phases(job: tuple) -> list[dict[str, Any]]:
+    """The rows of one omega."""
+    task, alphas, quadrature = job
+    branches, rows = {branch: follow(task, branch, alphas, **quadrature) for branch in MINIMA}, []
+    for alpha in sorted(map(float, alphas)):
+        known = {name: found[alpha] for name, found in branches.items() if alpha in found}
+        minima = {name: solution for name, solution in known.items() if not solution.gain > 1}
+        phase = min(minima, key=lambda name: minima[name].train_loss, default=None)
+        gap = Gap.of(minima, nan) if len(minima) == len(MINIMA) else None
+        test = (minima[phase].test_mse, minima[phase].stderr["test_mse"]) if phase else UNKNOWN
+        row = {"gap": (gap.value, gap.stderr) if gap else UNKNOWN, "test_mse": test}
+        values = {name: value for name, (value, _) in row.items()} | {f"{name}_error": row[name][1] for name in row}
+        where = {"omega": task.omega, "alpha": alpha, "phase": phase}
+        rows.append({**where, **values, "linear_mse": linear_baseline(task)})
+    return rows

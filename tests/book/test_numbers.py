@@ -1,0 +1,161 @@
+"""Numbers in the pages' prose: glued from the run, a parameter, a published number, or claimed in `tests/claims`."""
+
+import ast
+import re
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from claims import load
+from pages import stored
+
+import attention_phases
+from attention_book import published
+from attention_book.analysis import instances, thresholds
+from attention_book.paths import NOTEBOOKS
+from attention_phases.measured import Measured
+from attention_phases.training.optimizers import GD_RATE
+
+# What may be typed: the parameters of a task or a training, with their sign of equality or name before them, and
+# where the paper states something.
+PARAMETER = re.compile(
+    r"(\|m\|/\\sigma\^2|\\omega|\\alpha|\\sigma|\\lambda|\\eta|\\beta|\bd|A)\s*"
+    r"(=|\\approx|\\ge|\\le|>|<)\s*\(*[\d., ()]*\d"
+    r"|0\.1\s*\\,\s*\\mathcal|0\.15\s*\\,\s*\\lambda|[Rr]ate 0\.\d+|\\le 0\.01|> 0\.01"
+    r"|[Ee]xponent \d+\.\d+|Result \d\.\d"
+)
+DECIMAL = re.compile(r"(?<![\w.{-])\d+\.\d+(?![\w.]*\.(md|py))|(?<![\w.])\d+ %")
+
+
+def prose(page):
+    """The text of a page without its header, code, formulas in displays, roles and captions."""
+    text = (NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split("---", 2)[2]
+    text = re.sub(r"```.*?```", " ", text, flags=re.S)
+    return " ".join(re.sub(r"\{[\w:]+\}`[^`]*`|`[^`]*`", " ", text).split())
+
+
+def typed(text):
+    """Bare decimals and percentages of a text that are no parameters."""
+    bare = PARAMETER.sub(" ", text)
+    # What follows a parameter in a list is one as well: "omega = 0.1 and 0.2".
+    bare = re.sub(r"(?<=\s)(\$?\s*(,|and|or|to|for)\s+\d\.\d+\b)+", " ", bare)
+    return [match[0] for match in DECIMAL.finditer(bare)]
+
+
+def test_parameters_are_told_from_results():
+    assert typed(r"at $\omega = 0.1$ and 0.2, for $\alpha \le 2.0$, with rate 0.15") == []
+    assert typed(r"Result 4.2 at exponent 1.5") == []
+    assert typed(r"students cross at 0.71, and $m = 0.3$ is 4 % too low") == ["0.71", "0.3", "4 %"]
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in NOTEBOOKS.glob("*.md")))
+def test_no_number_is_typed_into_a_page_unchecked(page):
+    known = {printed.text for printed in (*published.CRITICAL_ALPHA.values(), *published.LINEAR_ALPHA.values())}
+    assert [number for number in typed(unclaimed(page)) if number not in known] == []
+
+
+# Numbers that no other test sees: whole ones, alone in a sentence. Where they may stand, and what they are.
+WHOLE = re.compile(r"(?<![\w.{\\^_/-])\d[\d,]*(?![\w^]|\.\d)")
+FORMULA = r"\$[^$]*\$|(?:Figures?|Table|Results?|Appendix) [\w.,]+(?: (?:and|to) \d+)?|[CD]\.\d+"
+NEITHER_COMPUTED_NOR_CLAIMED = {
+    r"[Rr]anks? \d(?: (?:or|and) \d)?": "of a student or a teacher",
+    r"(?:144|784|336)(?= quadrature points| points|, (?:test errors|one descent|and has no error))": "published rules",
+    r"(?:5,000|2,500) steps|(?:30|24) in the paper|the paper says 30": "published trainings",
+    r"they have 24, 70|and 10 at rank 2|10, 24 or 100 data sets|their 1,323": "in the public tables, and ours",
+    r"run 0|50,000 different|from 0 to 10|dimension 64|64 → 128|→ 11|(?:first|last) 32|batches of 32|\d00 epochs": (
+        "the published counting task"
+    ),
+    r"(?:passes|[Bb]elow|below|where it is|which is|value below|[Ff]rom) 1\b": "where something changes its nature",
+    r"2-norms|100 or 400 equal shares|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
+        "sizes, given beside what they are sizes of"
+    ),
+    r"some 50 steps|after 100 their|and 1,000": "places on an axis of a figure",
+    r"\*\*\d\.\*\*": "of an exercise",
+}
+
+
+def whole_numbers(text, reasons=NEITHER_COMPUTED_NOR_CLAIMED):
+    """Whole numbers of a text that are no parameters and have none of the reasons, with the words before them."""
+    bare = re.sub("|".join((FORMULA, *reasons)), " ", PARAMETER.sub(" ", text))
+    return [bare[max(0, match.start() - 30) : match.end()] for match in WHOLE.finditer(bare)]
+
+
+def unclaimed(page):
+    text = prose(page)
+    if find_spec(f"claims.{page}"):
+        for quotation in getattr(import_module(f"claims.{page}"), "CLAIMS", ()):
+            text = text.replace(quotation, " ")
+    return text
+
+
+def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
+    pages = [unclaimed(path.stem) for path in sorted(NOTEBOOKS.glob("*.md"))]
+    assert [number for text in pages for number in whole_numbers(text)] == []
+    for reason in NEITHER_COMPUTED_NOR_CLAIMED:  # none that has had its day
+        assert any(re.search(reason, text) for text in pages), reason
+    assert whole_numbers("between 10 and 35 at rank 2") == ["between 10", "between 10 and 35"]
+
+
+@pytest.mark.slow
+def test_the_lines_of_exercises_give_the_quoted_answers(monkeypatch):
+    for name in ("solve", "threshold"):  # of few points
+        monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**9, scrambles=4))
+    whole = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS.glob("*.md")}
+    texts = {page: text.partition("## Exercises")[2] for page, text in whole.items()}
+    assert not any(re.search(r"`[\w.]+\(", text) for text in texts.values())
+    blocks = {page: re.findall(LINES, text, re.MULTILINE | re.DOTALL) for page, text in texts.items()}
+    assert {page for page, some in blocks.items() if some} == set(MAKE_ANSWERS)
+    for page, (name, parameters) in MAKE_ANSWERS.items():
+        asked = stored(page, **parameters)
+        asked.cell_of(name)
+        for code, answer in blocks[page]:
+            *lines, last = ast.parse(code).body
+            exec(ast.unparse(lines), names := {})
+            given = eval(ast.unparse(last), names)
+            if "steps_to_ten" in answer:
+                given = np.log(10) / GD_RATE / (given["positional"].value - given["semantic"].value)
+            texts = [asked.quoted[name] for name in re.findall(r"`(\w+)`", answer)]
+            said = np.array([float(text.partition("(")[0]) for text in texts if text != "none"])
+            for number in filter(np.isfinite, numbers_in(given)):
+                assert min(abs(said / number - 1)) < 0.05, (code, texts)
+
+
+LINES = r"^```python\n(.*?)^```\n\n(.*?)^:::$"
+MAKE_ANSWERS = {  # by page: a name that the cell binds which glues the answers of its exercises, and parameters
+    "fig02_slice": ("fewer", {"points": 2**9}),
+    "fig03_phase_diagram": ("strong", {}),
+    "fig15_random": ("rates_apart", {}),
+    "optimal": ("weak", {}),
+}
+
+
+def numbers_in(given):
+    """The numbers of what lines give: of thresholds their alpha, of measured numbers the value."""
+    if isinstance(given, list):
+        return [number for each in given for number in numbers_in(each)]
+    given = getattr(given, "alpha", given)
+    return [getattr(given, "value", given)]
+
+
+@pytest.mark.slow
+def test_one_quantity_has_one_value_on_all_pages():
+    """As written, with the error: where two pages measure the same, one takes it from the other's data."""
+    of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossed
+    line_of_map = load("fig03_theory")
+    _, limits = instances.by_dimension(load("crossing"))
+    beyond, landing = stored("beyond_replica_symmetry"), stored("landing", points=2**7).words
+    values = {}
+    for kind in instances.GAPS:
+        in_map = Measured(*of_map[kind].loc[0.3])
+        without = dict(zip(("rank one", "none", "full", "none, small"), stored("fig13_value").crossed))["none"]
+        values[f"{kind}, students"] = {of_slice.crossings[kind].text, in_map.text, without[kind].text}
+        theory = [Measured(*thresholds.curve(line_of_map, kind).loc[0.3]), of_slice.thresholds[kind]]
+        values[f"{kind}, theory"] = {place.text for place in theory} | {landing[f"alpha_{kind[0]}"]}
+    for omega in limits.index:
+        both = limits.loc[omega], beyond.compared.loc[omega, ["informed", "informed_error"]]
+        values[f"{omega}, d to infinity"] = {Measured(*place).text for place in both}
+    off = 100 * beyond.off.loc[(0.1, "positional"), ["off", "off_error"]]
+    values["response"] = {landing["response_off"], Measured(*off).text}
+    assert {name: texts for name, texts in values.items() if len(texts) != 1} == {}

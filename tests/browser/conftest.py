@@ -1,0 +1,95 @@
+"""The book's scripts on one page made of their sources, on tables of which one is made up."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from built import DESK, HERE
+from explorer import write_script
+from landing import SCRIPTS as OF_THE_LANDING_PAGE
+from pages import Page
+
+from attention_phases import Measured
+from browser import LAM, MADE, SIGMA, Theory, load
+
+STATIC = HERE / "book/_static"
+SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "landscape.js", "readout.js", "search.js")  # without the data
+PAGE = """<html data-content_root=""><meta charset="utf-8"><style>%s</style><body>%s
+<figure class="readout" id="made"><span class="themes"><img style="width: 300px; height: 260px; object-fit: contain"
+src="data:image/svg+xml,%%3Csvg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/%%3E"></span></figure>
+<ul id="results"></ul>
+<script>window.explorerData = %s; window.SEARCH_TEXTS = %s; window.jobs = [];
+window.Search = {title: {}, status: {}, stopPulse() {}, output: document.querySelector("#results"),
+    _parseQuery: () => [[], [], [], [], []], performTermsSearch: () => [], performObjectSearch: () => []};</script>
+%s"""
+WORKER = "window.inWorker = () => (name, job, answered) => { name && jobs.push({name, job, answered}); };"
+WORDS = "alpha_c α_c theta loss losses training trained the of semantic positional weight attention_phases q valleys"
+
+
+def made_up(task, rng):
+    """A task whose tables are those of another one, shaken, each line without some nodes, errors ten times as large."""
+
+    def shaken(part):
+        if not isinstance(part, dict):
+            return list(np.array(part) * rng.uniform(0.98, 1.02, len(part)))
+        return {name: some if name in ("omega", "last") else shaken(some) for name, some in part.items()}
+
+    curves = {what: shaken(task[what]) for what in ("baseline", "critical", "linear", "begins", "ends")}
+    branches = {}
+    for name, branch in task["branches"].items():
+        kept = np.sort(np.r_[0, rng.choice(np.arange(1, 22), 12, replace=False), 22])
+        branches[name] = {"omega": [branch["omega"][k] for k in kept], "lines": []}
+        for k in kept:
+            line, n = branch["lines"][k], len(branch["lines"][k]["alpha"])
+            some = np.r_[0, np.sort(rng.choice(np.arange(1, n - 1), n - 4, replace=False)), n - 1]
+            taken = {
+                part: {key: times * np.array(column)[some] for key, column in line[part].items()}
+                for part, times in (("values", 1), ("errors", 10))
+            }
+            branches[name]["lines"].append({"alpha": [line["alpha"][i] for i in some], **shaken(taken)})
+    return {**task, **curves, "A": MADE.matrix, "branches": branches}
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """What `explorer-data.js` holds, with constants of our own and a third task, made up."""
+    folder = tmp_path_factory.mktemp("scripts")
+    write_script(folder)
+    text = (folder / "explorer-data.js").read_text(encoding="utf-8")
+    data = json.loads(text.removeprefix("window.explorerData = ").rstrip(";\n"))
+    data["tasks"]["made"] = made_up(data["tasks"]["standard"], np.random.default_rng(1))
+    return data | {"sigma": SIGMA, "lam": LAM}
+
+
+@pytest.fixture(scope="module")
+def page(chromium, data, tmp_path_factory):
+    """A page of all scripts; jobs of its workers wait in `jobs`, to be answered by hand."""
+    shown, rng = [], np.random.default_rng(12)
+    Page("fig01_landscape", HTML=shown.append, task=MADE, critical=Measured(1.234, 0.001)).cell_of("MOVING")
+    parts = [(HERE / f"book/{name}.html").read_text(encoding="utf-8") for name in ("explorer", "guess")]
+    bodies = "".join([*parts, '<div class="guess-answer"></div>', re.sub("<(script src|link).*?>", "", shown[0])])
+    scripts = [(STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    scripts.insert(2, WORKER)
+
+    def words(count):
+        return " ".join(rng.choice(WORDS.split(), count))
+
+    anchors = [("", "part", "term-word", "all-figures")[: rng.integers(1, 5)] for _ in range(40)]
+    pages = ([[anchor, words(2), words(rng.integers(5, 120))] for anchor in some] for some in anchors)
+    texts = {f"book/page_{k}": page for k, page in enumerate(pages)}
+    style, given = (STATIC / "explorer.css").read_text(encoding="utf-8"), json.dumps(data)
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    tags = "".join(f"<script>{script}</script>" for script in scripts)
+    path.write_text(PAGE % (style, bodies, given, json.dumps(texts), tags), encoding="utf-8")
+    page, complaints = chromium.new_page(viewport=DESK, reduced_motion="reduce"), []
+    page.on("pageerror", lambda error: complaints.append(error))
+    load(page, path.as_uri())
+    yield page
+    page.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def theories(data):
+    return {name: Theory(task) for name, task in data["tasks"].items()}

@@ -1,0 +1,36 @@
+"""All words that the scripts write, as they are recorded."""
+
+import numpy as np
+from built import FRAMES
+
+from browser import ANSWER, PLANES, answered, load, made_students, surfaces, view
+
+# Names and words of each element, in the order of the page; where a drawing has a word, in hundreds of pixels.
+WRITTEN = """() => [...document.body.querySelectorAll(":not(script, style, #results *)")].flatMap(part => {
+    const own = [...part.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    const said = [...part.attributes].filter(({name}) => /^(aria-(?!hidden)|title$|alt$|placeholder$)/.test(name));
+    if (!own.length && !said.length && !part.matches("li :is(path, circle, rect)")) return [];
+    const at = part.matches("svg text") && part.transform.baseVal.numberOfItems ? part.getCTM() : null;
+    const place = at ? ` at ${(at.e / 100).toFixed(1)} ${(at.f / 100).toFixed(1)}${at.b ? " turned" : ""}` : "";
+    const words = [...own.map(node => node.data), ...said.map(({name, value}) => `${name}=${value}`)].join(" | ");
+    const name = [part.tagName.toLowerCase(), ...part.classList].join(".");
+    return [`${name}${place}: ${words}`.replace(/\\s+/g, " ").trim()];
+})"""
+
+
+def test_scripts_write_the_same_words(compare, page):
+    """All words of a view, then those that are new when students, balls and descents have come back."""
+    load(page, page.url.partition("#")[0])
+    view(page, "standard", 0.3, 1.2)
+    page.wait_for_function("() => document.querySelector('.explorer-said').textContent.includes('α = 1.20')")
+    rng, written = np.random.default_rng(3), page.evaluate(WRITTEN)
+    answered(page, "circle", [*made_students(rng, [1.2], 20)])
+    page.locator(".guess button[type=submit]").click()
+    point = {"m": 0.3, "theta": 0.2, "loss": 1}
+    page.evaluate(ANSWER, [{"k": k, **point, "valley": ("semantic", "positional")[k % 2]} for k in range(20)])
+    job = page.evaluate("() => jobs.find(({name}) => name === 'planes').job")
+    page.evaluate(PLANES, [*surfaces(rng, len(job["seeds"]))])
+    page.locator(".landscape svg").first.press("Enter")
+    page.evaluate(ANSWER, [{"k": k, **point} for k in range(len(job["seeds"]))])
+    page.evaluate(FRAMES)
+    compare("scripts", [*written, "then", *(line for line in page.evaluate(WRITTEN) if line not in written)])

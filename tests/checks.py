@@ -1,0 +1,97 @@
+"""What every experiment needs: `check_experiment("staying")` says what it lacks.
+
+On the command line: `.venv/bin/python -m pytest tests/book/test_experiments.py -k staying`.
+"""
+
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import reference
+from columns import described
+
+from attention_book.experiments import grid
+from attention_book.experiments.kinds import BEGINNING
+from attention_book.paths import DATA
+from attention_book.store import provenance
+from attention_book.store.parquet import load
+from attention_phases.errors import ResultError
+from attention_phases.records import canonical
+
+# The gauge of two columns, and what each holds at zero. The errors of these too.
+ZERO = {
+    "fig11": {"theta_2"},
+    "fig14_random": {"theta_2"},
+    "two_teachers_theory": {"theta_2", "q_12", "m_1"},
+    "variants_theory": {"m_1"},
+}
+
+
+def check_experiment(name):
+    """Yield what an experiment lacks, a sentence each: stored results, tolerances, meanings and units of columns."""
+    table, cell_type = DATA / f"{name}.parquet", type(grid(name, "smoke")[0])
+    yield from check_cells(table, grid(name, "paper"), f"attention-phases sweep {name} --profile paper")
+    yield from check_cells(reference.RESULTS / table.name, reference.cells_of(name), "make reference")
+    if table.exists():
+        yield from check_columns(table, cell_type)
+        yield from check_tolerances(load(table), cell_type.kind, ZERO.get(name, ()))
+
+
+def check_cells(table, cells, remedy):
+    """A point that is left out would be missed by nobody, and a cell of another name be computed by every reader."""
+    named = [canonical(cell) for cell in cells]
+    if len(named) != len(set(named)):
+        yield f"{table.name}: {len(named) - len(set(named))} cells are there twice"
+    stored = values_of(table, "cell") if table.exists() else set()
+    if stored != set(named):
+        yield f"{table} lacks {len({*named} - stored)} cells, and has {len(stored - {*named})} of no grid: {remedy}"
+
+
+def values_of(table, column):
+    return set(pc.unique(pq.read_table(table, columns=[column])[column]).to_pylist())
+
+
+def check_columns(table, cell_type):
+    """Each column of a table has a meaning, numbers have a unit, and every name that a column holds is explained."""
+    for column in pq.read_schema(table):
+        try:
+            about = described(column.name, cell_type)
+        except ResultError as error:
+            yield str(error)
+            continue
+        if bool(about.unit) != pa.types.is_floating(column.type):
+            yield f"column {column.name!r} of {table.name}: numbers have a unit, and nothing else has one"
+        if about.names:
+            unknown = values_of(table, column.name) - {None, *about.names}
+            if unknown:
+                yield f"column {column.name!r} of {table.name} holds {unknown}, which is not explained"
+
+
+def check_tolerances(rows, kind, zero=()):
+    """A tolerance is small beside what it is a tolerance of: one that is larger lets everything pass.
+
+    It is a fifth of the large values of a column at most. What is zero but for its error, as the complexity of a ground
+    state, is compared with its error. An overlap that is zero by symmetry has no size.
+    """
+    if kind.beginning:
+        rows = rows.groupby("cell", observed=True).head(BEGINNING)
+    if "d" in rows:
+        rows = rows.sort_values(by="d", ascending=False)
+    tolerances = {column: allowed for column, allowed in kind.tolerances_of(rows).items() if column in rows}
+    if not tolerances:
+        yield "no column has a tolerance"
+    for column, (relative, absolute) in tolerances.items():
+        sizes = rows.reindex(columns=[column, f"{column}_error"]).astype(float).abs().max(axis=1)
+        sizes = sizes[sizes > 1e-12]
+        of_zero = column.removesuffix("_error") in zero
+        if not (sizes.empty if of_zero else absolute < 0.2 * sizes.quantile(0.9)):
+            yield f"column {column!r}: a tolerance of {absolute:g} is not small beside its values"
+        if relative > (0.3 if column.endswith("_error") else 0.1):
+            yield f"column {column!r}: a relative tolerance of {relative:g} is large"
+    known = {"cell", *provenance.ORIGIN, *kind.unrepeatable, *json.loads(str(rows["cell"].iloc[0]))}
+    for column in rows.columns.difference([*known, *tolerances]):  # equal to the last bit: settings, no results
+        values = rows[column].dropna()
+        if pd.api.types.is_float_dtype(values) and (values.round(6) != values).any():
+            yield f"column {column!r} holds results and has no tolerance"

@@ -1,0 +1,39 @@
+"""What pages say of the stored results, page by page: the words of each claim, and a function that finds it true."""
+
+import pandas as pd
+import pytest
+from pages import stored as stored
+
+from attention_book.analysis import thresholds
+from attention_book.paths import DATA, NOTEBOOKS
+
+ENDS = {"semantic", "positional"}
+
+
+def each_holds(page, claims):
+    """A test for each claim: the page says it, in these words, and it is true. A quotation may end in mid-sentence."""
+
+    @pytest.mark.parametrize("words", claims)
+    def test(words):
+        text = " ".join((NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split())
+        assert words in text, "the page says something else now"
+        assert claims[words](), "the stored results say something else"
+
+    return test
+
+
+def load(name, **where):
+    table = pd.read_parquet(DATA / f"{name}.parquet")
+    for column, value in where.items():
+        table = table[table[column] == value]
+    return table
+
+
+def line(name, what, along="omega", **where):
+    """Alphas of what stored theory holds, by omega or another parameter."""
+    return thresholds.curve(load(name, **where), what, along)["alpha"]
+
+
+def per_cent(share, error, digits=0):
+    """What a page writes as 7(1) %: a share and its error in per cent."""
+    return round(100 * share, digits), round(100 * error, digits)

@@ -1,0 +1,69 @@
+"""What `another_task` says of the stored results."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from attention_phases.training.trials import FRESH
+from claims import each_holds, load, stored
+
+pytestmark = pytest.mark.slow  # the cells of this page all solve the theory
+page = stored("another_task", points=512)
+
+
+def elsewhere(name):
+    """Theory's errors of students on another task, by what differs in it and by student, and where they meet."""
+    compared = page.compared.loc[(0.3, 1.4, name), "limit"]
+    return compared.unstack("start")
+
+
+def squared_differences():
+    """By student, chi^2 of its test errors on other tasks against theory."""
+    return (page.compared["sigma_off"] ** 2).groupby("start").sum()
+
+
+CLAIMS = {
+    r"Each point has twelve data sets of its own": lambda: (
+        set(load("another_task").groupby(["alpha", "tested"], observed=True)["seed"].nunique()) == {12}
+        and not load("another_task").duplicated(["alpha", "seed", "start"]).any()
+    ),
+    r"measured on 4,000 sentences": lambda: FRESH == 4000,
+    r"where the linear model is ahead of both": lambda: (
+        elsewhere("omega").loc[0.6:0.8].idxmin(axis=1).eq("linear").all()
+        and 0.6 < page.met.loc[(0.3, 1.4), "positional_met"] < 0.8
+    ),
+    r"whoever has learnt the old $A$ pays. The semantic student hardly has": lambda: (
+        (turned := elsewhere("matrix").loc[0.4] / elsewhere("omega").loc[0.3])["linear"] > 1.5
+        and turned["positional"] > 1.05
+        and turned["semantic"] < 1
+    ),
+    r"the semantic student's fields grow with those of the teacher": lambda: (
+        elsewhere("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
+    ),
+    r"So the positional students do differ from theory": lambda: (
+        stats.chi2.sf(squared_differences()["positional"], 22) < 1e-3
+        and stats.chi2.sf(squared_differences()["linear"], 22) > 0.05
+    ),
+    r"errs more with each other strength here": lambda: (
+        elsewhere("encoding")["positional"].min() > elsewhere("omega").loc[0.3, "positional"]
+    ),
+    r"a fall of $\omega$ by less than a tenth is enough": lambda: page.met.loc[(0.3, 1.25), "linear_met"] > 0.2,
+    r"and less with more data": lambda: page.met.loc[0.55]["linear_met"].is_monotonic_increasing,
+}
+test_claims = each_holds("another_task", CLAIMS)
+
+
+def test_theory_and_students_agree_on_every_task():
+    """Twelve students a point, about the share by which all of a kind are off at finite d: normal numbers."""
+    compared = page.compared.drop("linear", level="start")
+    error = np.hypot(compared["tested_mse_error"], compared["theory_error"]) / compared["theory"]
+    weight, above = error**-2, compared["tested_mse"] / compared["theory"] - 1
+    share = ((weight * above).groupby("start").sum() / weight.groupby("start").sum()).reindex(
+        above.index, level="start"
+    )
+    assert len(above) == 44 and share.abs().max() < 0.02
+    off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 10))
+    assert abs(off).max() < 3 and (off**2).mean() ** 0.5 < 1.3
+    assert (compared["theory_error"] / compared["tested_mse_error"]).median() < 0.5  # of a quarter of the page's points
+    changed = compared.xs("semantic", level="start")["theory"]
+    assert changed.max() > 5 * changed.min()  # theory says something

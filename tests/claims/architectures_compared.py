@@ -1,0 +1,31 @@
+"""What `architectures_compared` says of the stored results."""
+
+import numpy as np
+
+from attention_phases import Task
+from attention_phases.model.architectures import CORRELATION, Architecture
+from claims import each_holds, stored
+
+page = stored("architectures_compared")
+
+
+def compared_off():
+    """Students minus theory in errors, by architecture and quantity."""
+    return page.rows.set_index(["architecture", "quantity"])["sigma_off"]
+
+
+CLAIMS = {
+    r"the teacher's $A$ has 0.6 on its diagonal, and the other tokens share 0.4": lambda: np.allclose(
+        Architecture(tokens=4).attention(Task()), 0.6 * np.eye(4) + 0.4 / 3 * (1 - np.eye(4))
+    ),
+    r"as is the correlation 0.3": lambda: CORRELATION == 0.3,
+    r"within one and a half standard errors of both sides": lambda: all(
+        off.abs().max() < 1.55 for name, off in compared_off().groupby("architecture") if "token" in name
+    ),
+    r"overlaps with the teacher and training losses are smaller, test errors larger than in theory": lambda: all(
+        (off if quantity == "test_mse" else -off).min() > 0.9
+        for quantity in ("theta_1", "train_loss", "test_mse")
+        for off in [compared_off().xs(quantity, level="quantity")[["rank 2", "untied queries and keys"]]]
+    ),
+}
+test_claims = each_holds("architectures_compared", CLAIMS)

@@ -1,0 +1,26 @@
+"""What `fig02_slice` says of the stored results."""
+
+from attention_phases import Task
+from attention_phases.theory import solve
+from claims import each_holds, line
+
+
+def positional_gain(alpha):
+    return solve(Task(), alpha, "positional", 2**10, 8).gain
+
+
+def both_last(omega):
+    """Whether the semantic minimum begins before the losses cross, and the positional one ends later, if at all."""
+    begins, crosses, ends = (
+        line("fig03_theory", what).get(omega) for what in ("semantic border", "critical", "positional border")
+    )
+    return begins < crosses and (ends is None or crosses < ends)
+
+
+CLAIMS = {
+    r"Two free energies cross, both minima survive": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
+    r"at $\omega=0.3$ beyond $\alpha=10$": lambda: (
+        positional_gain(10) < 1 < positional_gain(35)  # .985(14) at 15, 1.046(13) at 25, with four times the points
+    ),
+}
+test_claims = each_holds("fig02_slice", CLAIMS)

@@ -1,0 +1,34 @@
+"""What `fig03_phase_diagram` says of the stored results."""
+
+from attention_phases import Task
+from claims import each_holds, line, load
+
+
+def changed(optimizer):
+    """By d and start, share of students whose other overlap is the larger one, each in units of its largest d."""
+    table = load("fig07", optimizer=optimizer)
+    largest = table[table["d"] == table["d"].max()].groupby("start")[["theta", "m"]].mean().abs()
+    theta, m = (
+        table["theta"].abs() / largest.loc["semantic", "theta"],
+        table["m"].abs() / largest.loc["positional", "m"],
+    )
+    other = (theta > m) == (table["start"] == "positional")
+    return other.groupby([table["d"], table["start"]]).mean()
+
+
+CLAIMS = {
+    r"the more positional the teacher, the more data it takes": lambda: all(
+        line("fig03_theory", what).is_monotonic_increasing for what in ("critical", "linear")
+    ),
+    r"From $d = 135$ on a student that starts at one mechanism stays with it": lambda: (
+        changed("gd").loc[135:].max() == 0
+    ),
+    r"some change sides, up to a third of those at $d = 10$": lambda: (
+        0.3 < changed("gd").loc[10].max() < 0.35 and changed("gd").max() == changed("gd").loc[10].max()
+    ),
+    r"at $\omega = 0.1$ and $\alpha = 2$, far beyond it, nearly all of those": lambda: (
+        (load("fig03", start="positional", omega=0.1, alpha=2.0)["m"].abs() / Task().sigma ** 2 > 0.3).mean() > 0.9
+        and line("fig03_theory", "positional border")[0.1] < 1.2
+    ),
+}
+test_claims = each_holds("fig03_phase_diagram", CLAIMS)

@@ -1,0 +1,31 @@
+"""What `fig07_dimension` says of the stored results."""
+
+from attention_phases import Task
+from attention_phases.theory import solve
+from claims import ENDS, each_holds, load, per_cent
+
+
+def lbfgs_above_descent(start):
+    """By how many per cent the test error of Figure 7 is higher by L-BFGS on the same data, with its error."""
+    rows = load("fig07", start=start).query("d >= 135").pivot(index=["d", "seed"], columns="optimizer")["test_mse"]
+    share = rows["lbfgs"] / rows["gd"] - 1
+    return per_cent(share.mean(), share.sem(), 1)
+
+
+def above_the_limit(start):
+    """How far the mean test error by gradient descent is from theory's, in share of it, by d."""
+    limit = solve(Task(), 1.5, start, 2**10, 8).test_mse
+    return (load("fig07", optimizer="gd", start=start).groupby("d")["test_mse"].mean() / limit - 1).abs()
+
+
+CLAIMS = {
+    r"students approach theory as d grows": lambda: all(
+        apart[500] < apart[87] < apart[10] for apart in map(above_the_limit, ENDS)
+    ),
+    r"by 1.1(1) % from the teacher and by 0.4(1) % from the encoding": lambda: (
+        lbfgs_above_descent("semantic") == (1.1, 0.1)
+        and lbfgs_above_descent("positional")[0] == 0.4
+        and lbfgs_above_descent("positional")[1] < 0.1
+    ),
+}
+test_claims = each_holds("fig07_dimension", CLAIMS)

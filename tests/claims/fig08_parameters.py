@@ -1,0 +1,102 @@
+"""What `fig08_parameters` says of the stored results."""
+
+import numpy as np
+
+from attention_phases import Task
+from attention_phases.theory import solve
+from attention_phases.theory.baseline import diverges_at
+from claims import each_holds, line, load, per_cent
+
+
+def rises(**where):
+    """Whether the positional test error is least near alpha = 0.2, and from 1.1 on within a few per cent of its end."""
+    means = load("fig08", optimizer="lbfgs", start="positional", **where).groupby("alpha")["test_mse"].mean()
+    after = means.loc[1.05:] / means.loc[1.05:].mean() - 1
+    return means.idxmin() < 0.3 and means.loc[1.05:].min() > 1.2 * means.min() and after.abs().max() < 0.05
+
+
+def per_cent_above_theory(alpha, **where):
+    """By how many per cent students of Figure 8 from the teacher err more than theory says, with the error."""
+    theory = load("fig08_theory", what="semantic", **where).set_index("alpha")["test_mse"]
+    students = load("fig08", optimizer="lbfgs", start="semantic", **where).groupby("alpha")["test_mse"]
+    return per_cent(students.mean()[alpha] / theory[alpha] - 1, students.sem()[alpha] / theory[alpha])
+
+
+def more_data_at_a_positional_teacher():
+    """Whether at omega = 0.7 the semantic branch is a minimum at alpha = 4, beyond where the losses cross at any."""
+    return solve(Task(omega=0.7), 4.0, "semantic", 2**10, 8).gain < 1 and diverges_at(Task(), "critical").value < 0.7
+
+
+def remembered_over_theory():
+    """Overlap with the positions at lambda = 0.001 of students from the encoding, over that of theory's minimum."""
+    students = load("memory", lam=0.001, start="positional", d=2000)
+    theory = load("fig08_theory", lam=0.001, what="positional").set_index("alpha")["m"]
+    return np.sqrt((students["m"] ** 2).mean()) / theory[students["alpha"].iloc[0]]
+
+
+def over_the_penalty(what):
+    """Factor by which a threshold grows from a lambda of 0.01 to one of 0.1."""
+    alphas = line("ridge", what, "lam")
+    return alphas[0.1] / alphas[0.01]
+
+
+def later_linear():
+    """alpha_l minus alpha_c by lambda, where both exist."""
+    return (line("ridge", "linear", "lam") - line("ridge", "critical", "lam")).dropna()
+
+
+def near_teacher(optimizer):
+    """Share of the students from the teacher at omega = 0.7 whose cosine with it is the larger one, by alpha."""
+    rows = load("fig08", omega=0.7, start="semantic", optimizer=optimizer)
+    return (rows["theta"].abs() / Task().sigma ** 2 > rows["m"].abs()).groupby(rows["alpha"]).mean()
+
+
+STANDARD = {"sigma": 0.5, "lam": 0.01}
+
+
+CLAIMS = {
+    r"the penalty moves both thresholds": lambda: all(
+        line("ridge", what, "lam").max() > 5 * line("ridge", what, "lam").min() for what in ("critical", "linear")
+    ),
+    r"they are above it, at $\sigma = 0.7$ by 7(1) %, at the standard parameters by 3(1) %": lambda: (
+        [per_cent_above_theory(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})]
+        == [(7, 1), (3, 1)]
+    ),
+    r"More data bring one, but never make it the lower one": more_data_at_a_positional_teacher,
+    r"most students started at the teacher end in the positional one": lambda: near_teacher("lbfgs").max() < 0.5,
+    r"From $\lambda = 0.01$ to 0.1 $\alpha_c$ grows by a factor of 8.4, $\alpha_l$ by 5.7": lambda: (
+        [round(over_the_penalty(what), 1) for what in ("critical", "linear")] == [8.4, 5.7]
+    ),
+    r"says as much about the penalty $\lambda$ as about the task": lambda: (
+        9 < line("ridge", "critical", "lam").max() < line("fig03_theory", "critical").max() < 12
+        and load("ridge").query("what == 'critical'")["lam"].max() == 0.1
+    ),
+    r"at its beginning the semantic one is a saddle": lambda: all(
+        load("fig08_theory", what="semantic", omega=omega, **STANDARD)["alpha"].min()
+        < load("fig08_theory", what="semantic border", omega=omega, **STANDARD)["alpha"].item()
+        for omega in (0.2, 0.3)
+    ),
+    r"From $\lambda = 0.03$ on even their order is the other one": lambda: (
+        later_linear().loc[:0.02].min() > 0 > later_linear().loc[0.03:].max()
+    ),
+    r"no positional minimum between $\alpha = 0.5$ and 4.5, and no semantic one below": lambda: (
+        load("ridge", what="positional").query("lam < 0.005")["alpha"].min() > 4.5
+        and load("ridge", what="semantic").query("lam < 0.005")["alpha"].min() > 0.5
+    ),
+    r"at any $\alpha$ here, for $\lambda = 0.001$ one up to $\alpha \approx 0.4$ only": lambda: (
+        line("fig08_theory", "positional", sigma=0.7).empty
+        and round(line("fig08_theory", "positional stop", lam=0.001).item(), 1) == 0.4
+    ),
+    r"those from the encoding have twice the overlap of this minimum": lambda: 1.9 < remembered_over_theory() < 2.2,
+    r"up to $\alpha = 12.8$: from $\lambda = 0.3$ on there are none": lambda: (
+        load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
+    ),
+    r"rises between $\alpha \approx 0.2$ and 1.1 and then stays; at $\sigma = 0.7$ it rises too": lambda: (
+        rises(lam=0.001) and rises(sigma=0.7)
+    ),
+    r"with zero weights up to $\alpha \approx 0.5$ and positional beyond": lambda: (
+        round(line("fig08_theory", "positional start", sigma=0.3).item(), 1) == 0.5
+        and line("fig08_theory", "semantic", sigma=0.3).empty
+    ),
+}
+test_claims = each_holds("fig08_parameters", CLAIMS)

@@ -1,0 +1,30 @@
+"""What `fig09_alternative` says of the stored results."""
+
+from claims import each_holds, line, load
+
+
+def largest_loss_apart(name, **where):
+    """Largest share by which the losses of the two starts differ on any data set, by L-BFGS."""
+    losses = load(name, optimizer="lbfgs", **where).pivot(index="seed", columns="start", values="train_loss")
+    return (losses["positional"] / losses["semantic"] - 1).abs().max()
+
+
+def left_the_encoding(optimizer):
+    """Share of students of Figure 9 from the encoding that overlap more with the teacher at alpha = 2, by omega."""
+    rows = load("fig09", start="positional", alpha=2.0, optimizer=optimizer)
+    return (rows["theta"].abs() > rows["m"].abs()).groupby(rows["omega"]).mean()
+
+
+CLAIMS = {
+    r"with another A the jump ends early": lambda: (
+        line("fig09_theory", "critical").index.max() < 0.1 < 0.5 < line("fig03_theory", "critical").index.max()
+    ),
+    r"at $\alpha = 2$ all of them at $\omega = 0.2$ and four of ten at $\omega = 0.02$": lambda: (
+        largest_loss_apart("fig09", omega=0.2, alpha=2.0) < 1e-3
+        and left_the_encoding("lbfgs").loc[[0.02, 0.2]].to_list() == [0.4, 1.0]
+    ),
+    r"By gradient descent most stay behind up to $\omega = 0.12$": lambda: (
+        (left_the_encoding("gd") < 0.5).loc[:0.22].idxmin() == 0.14
+    ),
+}
+test_claims = each_holds("fig09_alternative", CLAIMS)

@@ -1,0 +1,40 @@
+"""What `fig14_maps` says of the stored results."""
+
+import pandas as pd
+
+from attention_book.analysis import instances, thresholds
+from claims import each_holds, line, load, stored
+
+page = stored("fig14_maps")
+
+
+def from_random_starts():
+    """Where the means of rank 2, trained as published, overtake the linear model; theory of both ranks; by omega."""
+    by_gd = load("fig14_random", optimizer="gd")
+    gaps = {omega: instances.test_gap(rows, "random").mean(axis=1) for omega, rows in by_gd.groupby("omega")}
+    last = pd.Series({omega: thresholds.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
+    theory = {"two": line("fig14_theory", "linear", form="rank2"), "one": line("fig03_theory", "linear")}
+    return pd.DataFrame({"random": last, **theory}).dropna(subset="random")
+
+
+def later_by(**variant):
+    """By which share alpha_l of a variant comes later than the standard one, in the mean over the map's omega."""
+    alphas = line("fig14_theory", "linear", **variant)
+    return (alphas / line("fig03_theory", "linear")).dropna().mean() - 1
+
+
+CLAIMS = {
+    r"only rank 2 widens where attention pays": lambda: (
+        later_by(form="rank2") < 0 < min(later_by(form="untied"), later_by(correlation=0.3))
+    ),
+    r"at nearly all values of $\omega$ later than rank 1 does": lambda: (
+        (from_random_starts()["random"] > from_random_starts()["one"]).mean() > 0.8
+    ),
+    r"later than those from informed starts do": lambda: (
+        from_random_starts()["random"] > from_random_starts()["two"]
+    ).all(),
+    r"Those of gradient descent are at no minimum": lambda: (
+        page.steeper > 10 and (left := page.unfinished)["gd"] > 10 * left["lbfgs"]
+    ),
+}
+test_claims = each_holds("fig14_maps", CLAIMS)

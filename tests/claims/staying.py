@@ -1,0 +1,81 @@
+"""What `staying` says of the stored results."""
+
+from functools import cache
+
+import numpy as np
+
+from attention_phases import Task
+from attention_phases.amp.stability import gain_without_jumps
+from attention_phases.theory import solve
+from claims import each_holds, stored
+
+page = stored("staying")
+
+
+def stay(way, query):
+    """Share of the students of a way down that stay on the positional side, at omega = 0.1."""
+    rows = page.starts.query("omega == 0.1 and optimizer == @way").query(query)
+    return 1 - rows["left"].mean()
+
+
+def share_that_left(step):
+    """Of small students at omega = 0.1 beyond alpha = 2.3, after a number of steps: by alpha and d."""
+    rows = page.table.query("what == 'descent' and omega == 0.1")
+    return rows[(rows["step"] == step) & (rows["alpha"] >= 2.3)].groupby(["alpha", "d"])["left"].mean()
+
+
+def displaced_ends():
+    """What displaced positional ends do, beyond the border, summed: by how they were displaced."""
+    return page.outcomes.query("alpha > 1.1").groupby("what").sum()
+
+
+@cache
+def gains_of_positions(omega, alpha):
+    """The gain of a small overlap with the teacher, and the same without jumps."""
+    solution = solve(Task(omega=omega), alpha, "positional", 512)
+    return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 512).value
+
+
+CLAIMS = {
+    r"points, semantic students included, does the Hessian have a negative eigenvalue": lambda: (
+        min(rows["softest"].min() for rows in (page.ends, page.informed)) > 0
+    ),
+    r"Most students that L-BFGS starts on the positional encoding stay in the positional valley": lambda: (
+        stay("L-BFGS from the encoding", "1.1 < alpha < 2.4") > 0.5
+    ),
+    r"Students that start on the encoding, and most students of gradient descent, stay positional well": lambda: (
+        stay("L-BFGS from the encoding", "1.1 < alpha < 2") > 0.5
+        and stay("gradient descent from random weights", "1.1 < alpha < 2") > 0.5
+    ),
+    r"L-BFGS from random weights mostly leaves": lambda: stay("L-BFGS from random weights", "alpha > 1.1") < 0.5,
+    r"all stay for $d\ge500$ up to $\alpha=2.3$": lambda: (
+        stay("L-BFGS from the encoding", "d >= 500 and alpha < 2.4") == 1
+    ),
+    r"the softest directions of the loss turn towards the teacher, and fewer students stay": lambda: (
+        page.stayed.query("omega == 0.1").groupby("alpha")["lean"].mean().iloc[[0, 2, 4]].is_monotonic_increasing
+        and page.ends.query("omega == 0.1").groupby("alpha")["left"].mean().is_monotonic_increasing
+    ),
+    r"At $\omega=0.1$ this gain without jumps is near 0 in theory": lambda: all(
+        abs(gains_of_positions(0.1, a)[1]) < 0.2 for a in (0.5, 1.1)
+    ),
+    r"the border the Hessian of trained students gives a gain near 0, too": lambda: (
+        abs(page.stayed.query("omega == 0.1 and alpha < 1.1 and d == 500")["gain"].mean()) < 0.1
+    ),
+    r"At $\omega=0.3$ jumps matter little from $\alpha=4$ on": lambda: (
+        abs(np.diff(gains_of_positions(0.3, 4.0))).item() < 0.1
+    ),
+    r"at an $\alpha$ between 14 and 25": lambda: (
+        gains_of_positions(0.3, 14.0)[1] < 1 < gains_of_positions(0.3, 25.0)[1]
+    ),
+    r"Most students of gradient descent that leave the valley need more than 1,000 steps": lambda: (
+        share_that_left(1000).mean() < 0.5 * share_that_left(10_000).mean()
+    ),
+    r"So for most of these students a lower minimum lies towards the teacher": lambda: (
+        displaced_ends().loc["toward", "lower"] > 5 * displaced_ends().loc["aside", "lower"]
+    ),
+    r"the smallest eigenvalue of positional minima, which falls like $d^{-p}$": lambda: all(
+        rows.iloc[-1] < rows.iloc[0]
+        for _, rows in page.stayed.query("omega == 0.1").groupby(["alpha", "d"])["softest"].mean().groupby("alpha")
+    ),
+}
+test_claims = each_holds("staying", CLAIMS)

@@ -1,0 +1,109 @@
+"""The variables of a page in tests: `Page("staying").starts` runs the cells that make it, and no others."""
+
+import ast
+import re
+from functools import cache, cached_property
+from types import SimpleNamespace
+
+import jupytext
+import matplotlib.pyplot as plt
+
+import attention_book
+from attention_book.paths import NOTEBOOKS
+
+SCOPES = ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
+
+
+class Book(SimpleNamespace):
+    """`attention_book` with some names given by hand."""
+
+    def __getattr__(self, name):
+        return getattr(attention_book, name)
+
+
+class Page:
+    """A notebook that runs cells when a name is asked for: the one that binds it, after those that bind what it reads.
+
+    Each runs once at most. Values given by name stand in the place of what cells bind, and of what `attention_book` has.
+    What cells quote is in `quoted` when they have run.
+    """
+
+    def __init__(self, name, **given):
+        self._name, self._ran, self.quoted = name, {}, {}
+        of_book = {name: given.pop(name) for name in attention_book.MODULES if name in given}
+        self._given = {"book": Book(quote=self._quote, **of_book), **given}
+
+    def _quote(self, *several, **numbers):
+        self.quoted |= {name: getattr(value, "text", value) for name, value in dict(*several, **numbers).items()}
+
+    @cached_property
+    def sources(self):
+        """The code of each cell."""
+        cells = jupytext.read(NOTEBOOKS / f"{self._name}.md").cells
+        return [cell.source for cell in cells if cell.cell_type == "code"]
+
+    def __getattr__(self, name):
+        return self.cell_of(name)[name]
+
+    def cell_of(self, name):
+        """All names after the cell that binds one: those that it binds, and those that it reads."""
+        cells = self._binding(name)
+        if len(cells) != 1:
+            raise AttributeError(f"{self._name}: {name} is bound in {len(cells)} cells: ask for a name of one alone")
+        return self._after(cells[0])
+
+    def _binding(self, name, before=None):
+        """Numbers of the cells that bind a name."""
+        return [number for number, cell in enumerate(self.sources[:before]) if name in names_of(cell)[0]]
+
+    def _after(self, number):
+        if number not in self._ran:
+            names = {}
+            for name in names_of(self.sources[number])[1]:
+                if name in self._given:
+                    names[name] = self._given[name]
+                elif bound := self._binding(name, number):
+                    names[name] = self._after(bound[-1])[name]
+            exec(self.sources[number], names)
+            plt.close("all")
+            self._ran[number] = names
+        return self._ran[number]
+
+
+stored = cache(Page)  # a page at the paper's size, on the stored results, which all claims about it share
+
+
+@cache
+def names_of(cell):
+    """Names that a cell binds, and names that it reads before it binds them."""
+    binds, reads = set(), set()
+    for statement in ast.parse(cell).body:
+        bound, read = _names(statement)
+        of_itself = isinstance(statement, (ast.Assign, ast.AugAssign))  # `rows = rows[kept]`
+        reads |= read - binds - (set() if of_itself else bound)
+        binds |= bound
+    return binds, reads
+
+
+def _names(node):
+    """Names that a piece of code binds, and all that it reads, but for those of scopes within it."""
+    binds, reads = set(), set()
+    for part in ast.iter_child_nodes(node):
+        bound, read = _names(part)
+        binds |= bound
+        reads |= read
+    match node:
+        case ast.Name(name, ast.Load()):
+            reads.add(name)
+        case ast.Name(name) | ast.arg(name):
+            binds.add(name)
+        case ast.alias(name, other):
+            binds.add(other or name)
+        case ast.AugAssign(ast.Name(name)):
+            reads.add(name)
+        case ast.Constant(str(text)):
+            reads |= {*re.findall(r"@(\w+)", text)}  # of tables that are asked by `query`
+    if isinstance(node, SCOPES):
+        reads -= binds
+        binds = {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
+    return binds, reads
