@@ -24,7 +24,7 @@ class Book(SimpleNamespace):
 class Page:
     """A notebook that runs cells when a name is asked for: the one that binds it, after those that bind what it reads.
 
-    Each runs once at most. Values given by name stand in the place of what cells bind, and of what `attention_book` has.
+    Each runs once at most. Values given by name stand in the place of what cells bind, or of what `attention_book` has.
     What cells quote is in `quoted` when they have run.
     """
 
