@@ -4,7 +4,7 @@ Those of one kind are beside its cells, in `attention_book.experiments`. "x_erro
 """
 
 from attention_book.experiments.kinds import RATIO, Column
-from attention_book.experiments.lines import THRESHOLDS
+from attention_book.experiments.lines import BOTH_THRESHOLDS
 from attention_phases.errors import ResultError
 from attention_phases.model.architectures import FORMS
 
@@ -96,7 +96,7 @@ COLUMNS = {
             **dict.fromkeys(("q", "V"), "of theory"),
             **{name: "absolute value" for name in ("m", "theta")},
             **{f"{name}^2": "summed over two columns of weights" for name in ("m", "theta")},
-            **THRESHOLDS,
+            **BOTH_THRESHOLDS,
         },
     ),
     # many starts

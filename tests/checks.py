@@ -35,7 +35,7 @@ def check_experiment(name):
     yield from check_cells(table, grid(name, "paper"), f"attention-phases sweep {name} --profile paper")
     yield from check_cells(reference.RESULTS / table.name, reference.cells_of(name), "make reference")
     if table.exists():
-        yield from check_columns(table, cell_type)
+        yield from check_columns(table, cell_type.kind.own_columns)
         yield from check_tolerances(load(table), cell_type.kind, ZERO.get(name, ()))
 
 
@@ -53,16 +53,19 @@ def values_of(table, column):
     return set(pc.unique(pq.read_table(table, columns=[column])[column]).to_pylist())
 
 
-def check_columns(table, cell_type):
-    """Each column of a table has a meaning, numbers have a unit, and every name that a column holds is explained."""
+def check_columns(table, own):
+    """Each column has a meaning and says it, numbers have a unit, and every name that a column holds is explained."""
     for column in pq.read_schema(table):
         try:
-            about = described(column.name, cell_type)
+            about = described(column.name, own)
         except ResultError as error:
             yield str(error)
             continue
         if bool(about.unit) != pa.types.is_floating(column.type):
             yield f"column {column.name!r} of {table.name}: numbers have a unit, and nothing else has one"
+        said = {name.decode(): text.decode() for name, text in (column.metadata or {}).items()}
+        if said != {name: text for name, text in (("description", about.meaning), ("unit", about.unit)) if text}:
+            yield f"column {column.name!r} of {table.name} does not say what it means: make metadata"
         if about.names:
             unknown = values_of(table, column.name) - {None, *about.names}
             if unknown:

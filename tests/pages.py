@@ -64,7 +64,8 @@ class Page:
                     names[name] = self._given[name]
                 elif bound := self._binding(name, number):
                     names[name] = self._after(bound[-1])[name]
-            exec(self.sources[number], names)
+            with plt.rc_context():  # the style of the page is not that of other tests
+                exec(self.sources[number], names)
             plt.close("all")
             self._ran[number] = names
         return self._ran[number]

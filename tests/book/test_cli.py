@@ -239,6 +239,8 @@ def test_verify_recomputes_what_is_stored(stored, answer, run):
     none = "0 of 6 students in another minimum"  # two in each cell
     assert checked.pop("origin")["command"] == "verify"
     assert checked == {"cells": 3, "mismatches": [], "other_minima": [], "elsewhere": none}
+    assert answer("verify", "--experiment", "fig02", "--sample", 2)["cells"] == 2
+    assert "holds no results of fig07" in run("verify", "--experiment", "fig07")[2]
     right = load(stored)["theta"].iloc[0]
     allowed = STUDENTS["theta"][1]
     alter(stored, "theta", lambda value: value + 0.3 * allowed)

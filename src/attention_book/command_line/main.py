@@ -1,6 +1,6 @@
 """The book's work from a shell: `attention-phases COMMAND --help`.
 
-Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input; 130 stopped by Ctrl-C, 143 by
+Exit codes: 0 done; 1 the work failed, or there is no result; 2 bad input; 130 stopped by Ctrl-C, 143 by
 SIGTERM; one line on stderr says why.
 """
 

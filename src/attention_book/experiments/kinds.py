@@ -14,6 +14,7 @@ FLOOR_TERM = 2e-7
 # it; larger ones, up to 2e-4, find more of the ends that lie side by side.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
 BEGINNING = 2  # rows
+BY_ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
 
 Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; one without a tolerance must be equal
 
@@ -31,7 +32,7 @@ class Kind(NamedTuple):
 
     worker: Callable  #: gives the rows of a cell
     tolerances: Tolerances  #: how far columns may differ when they are computed again, see `verification.agree`
-    unrepeatable: tuple[str, ...] = ()  #: columns that differ from run to run
+    unrepeatable: Mapping[str, str] = {}  #: columns that differ from run to run, and why
     #: A column, and its value in rows of runs that did not settle: rounding decides there what another machine finds.
     unsettled: tuple[str, Any] | None = None
     #: Gives the first rows, `BEGINNING` of them, where a whole run is too long, or too sensitive to rounding.

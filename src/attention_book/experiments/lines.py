@@ -21,7 +21,7 @@ _OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_m
 THEORY = with_errors((*_OF_THEORY, *OF_COLUMNS, *OF_TEACHERS), (1e-3, 1e-9), (5e-2, 1e-9))
 
 BRANCHES = {name: f"the {name} branch or valley" for name in INFORMED}
-THRESHOLDS = {
+BOTH_THRESHOLDS = {
     "critical": "alpha_c, where the training losses of both branches cross",
     "linear": "alpha_l, where the semantic test error meets that of the linear model",
 }
@@ -36,7 +36,7 @@ OF_LINES = {  # what a row may be about
     "baseline": "the linear model",
     **{name: f"a solution of the {name} branch" for name in (*BRANCHES, "symmetric")},
     **{f"{branch} at critical": f"the solution of the {branch} branch at alpha_c" for branch in BRANCHES},
-    **THRESHOLDS,
+    **BOTH_THRESHOLDS,
     "gap": EXCEEDS.format("semantic"),
     "symmetric gap": EXCEEDS.format("symmetric"),
     "both": "a solution of rank 2 that follows two columns of the teacher, and not the positions",

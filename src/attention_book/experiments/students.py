@@ -10,7 +10,7 @@ from attention_phases.records import record_of, seed_sequence
 from attention_phases.task import Task
 
 from .grids import completed, register
-from .kinds import Kind, Tolerances, displaced_runs
+from .kinds import BY_ROUNDING, Kind, Tolerances, displaced_runs
 
 INFORMED = ("semantic", "positional")
 RANDOM = ("random",)
@@ -28,7 +28,7 @@ STUDENTS: Tolerances = {
     "test_mse": (0, 3e-6),
     "linear_mse": (0, 5e-7),
 }
-UNREPEATABLE = ("seconds", "steps", "grad_norm")  # columns: the last digits decide when L-BFGS stops
+UNREPEATABLE = {"seconds": "a time", "steps": BY_ROUNDING["grad_norm"], **BY_ROUNDING}
 
 
 def train_students(cell, displaced=0.0):

@@ -199,11 +199,10 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
         raise BadInput("shapes of what risk returns", shapes, f"{wanted}, of two tensors")
     if not parts[0].isfinite().all():
         raise BadInput("risk of the starts", parts[0].detach(), "finite")
-    exact = data.double()
 
     def as_told(weights: Tensor) -> Tensor:
         """The risk, of which autograd knows the gradient that comes with it."""
-        values, gradient = (part.detach() for part in risk(exact, weights.detach(), lam))
+        values, gradient = (part.detach().double() for part in risk(data, weights.detach().to(starts), lam))
         return values + (gradient * (weights - weights.detach())).sum(1)
 
     size = max(1.0, float(parts[0].detach().abs().max()))

@@ -8,7 +8,7 @@ from attention_phases.task import Task
 
 from ..grids import register, tasks
 from ..kinds import RATIO, Column, Kind, with_errors
-from ..lines import BRANCHES, OF_NETS, OF_STANDARD, THRESHOLDS, OnNets, finite, mark
+from ..lines import BOTH_THRESHOLDS, BRANCHES, OF_NETS, OF_STANDARD, OnNets, finite, mark
 from ..paper.fig03 import PUBLISHED_OMEGAS
 from ..students import INFORMED
 
@@ -58,7 +58,7 @@ class RuleCell(OnNets):
     kind = Kind(
         by_published_rule,
         with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)},
-        what=THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"},
+        what=BOTH_THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"},
         columns={
             "seed": OF_NETS["seed"],
             "alpha": Column("sample complexity n/d of the solution, or the threshold on many points", RATIO),

@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register
-from ..kinds import RATIO, Column, Kind, displaced_runs
+from ..kinds import BY_ROUNDING, RATIO, Column, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 from .staying import OFTEN, RARELY
 
@@ -50,7 +50,7 @@ class DescentCell(OnData):
     kind = Kind(
         descend_by_legs,
         STUDENTS,
-        ("grad_norm",),
+        BY_ROUNDING,
         runs=displaced_runs,
         columns={
             "way": Column("the way down: an optimiser, or several one after the other"),

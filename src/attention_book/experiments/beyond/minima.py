@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import at, register, tasks
-from ..kinds import RATIO, Column, Kind
+from ..kinds import BY_ROUNDING, RATIO, Column, Kind
 from ..lines import BRANCHES
 from ..students import STUDENTS, OnData
 from .crossing import NEAR
@@ -153,7 +153,7 @@ class LoopCell(OnData):
         # Along a way the minima are many, and rounding decides in which of them a student goes on. On another processor
         # m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
-        ("grad_norm",),
+        BY_ROUNDING,
         columns={
             "way": Column(
                 "direction along alpha", names={"up": "sentences are added", "down": "sentences are removed"}
@@ -194,7 +194,10 @@ class SearchCell(ValleyCell):
     kind = Kind(
         search,
         STUDENTS,
-        ("hops", "aligned"),
+        {
+            "hops": "how many hops lead lower, over a whole search, is decided by rounding",
+            "aligned": "that of the minimum in which rounding ends the search",
+        },
         beginning=search_first,
         runs=search_runs,
         columns={

@@ -8,7 +8,7 @@ from attention_phases.task import Task
 
 from ..grids import register, tasks
 from ..kinds import RATIO, Column, Kind, with_errors
-from ..lines import BRANCHES, OF_NETS, THRESHOLDS, OnNets, finite
+from ..lines import BOTH_THRESHOLDS, BRANCHES, OF_NETS, OnNets, finite
 from ..students import INFORMED
 
 
@@ -59,8 +59,8 @@ def one_step_row(solution) -> dict:
 
 OF_STATES = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
 # The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
-FLAT = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
-ONE_STEP = with_errors((*OF_STATES, *FLAT), (2e-3, 1e-9), (0.3, 1e-8)) | FLAT
+OF_MAXIMUM = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
+ONE_STEP = with_errors((*OF_STATES, *OF_MAXIMUM), (2e-3, 1e-9), (0.3, 1e-8)) | OF_MAXIMUM
 OF_ONE_STEP = {
     "q0": Column("overlap of different minima", RATIO),
     "q1": Column("size q of one minimum", RATIO),
@@ -82,15 +82,11 @@ class OneStepThresholdsCell(OnNets):
         broken_thresholds,
         ONE_STEP,
         what={
-            **THRESHOLDS,
+            **BOTH_THRESHOLDS,
             **{name: f"the ground state of the {name} branch at the replica-symmetric alpha_c" for name in INFORMED},
             "semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l",
         },
-        columns={
-            **OF_NETS,
-            **OF_ONE_STEP,
-            "symmetric": Column("threshold with replica symmetry", RATIO),
-        },
+        columns={**OF_NETS, **OF_ONE_STEP, "symmetric": Column("threshold with replica symmetry", RATIO)},
     )
 
 
@@ -101,11 +97,7 @@ class OneStepCell(OnNets):
     kind = Kind(
         broken_state,
         ONE_STEP,
-        columns={
-            **OF_ONE_STEP,
-            "seed": OF_NETS["seed"],
-            "branch": Column("branch of theory", names=BRANCHES),
-        },
+        columns={**OF_ONE_STEP, "seed": OF_NETS["seed"], "branch": Column("branch of theory", names=BRANCHES)},
     )
 
     alpha: float = field(kw_only=True)

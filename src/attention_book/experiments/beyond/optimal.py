@@ -42,7 +42,7 @@ class RecoveryCell(OnData):
         look_for_teacher,
         # Where little is learnt the fixed point is approached slowly, and the change at which it ends is 1e-8.
         {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)},
-        ("steps",),
+        {"steps": "the last digits decide when it stands still"},
         unsettled=("converged", False),
         columns={
             "squared_cosine": Column("squared cosine of the weights with the teacher", RATIO),

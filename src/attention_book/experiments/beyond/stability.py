@@ -9,7 +9,7 @@ from attention_phases.task import Task
 
 from ..grids import ALPHAS, OMEGAS, at, register, tasks
 from ..kinds import RATIO, Column, Kind
-from ..lines import ArchitectureLineCell, LineCell
+from ..lines import OF_NETS, ArchitectureLineCell, LineCell
 from ..paper.fig10 import MAPPED
 from ..students import INFORMED, OnData
 
@@ -79,7 +79,7 @@ def copies_line(cell) -> list[dict]:
     return rows
 
 
-APART = Column("distance of two copies, over the size of Q", RATIO)
+OF_COPIES = Column("distance of two copies, over the size of Q", RATIO)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class MessagePassingCell(OnData):
         # slowly: their distance belongs to one run, and their overlaps agree within what they fluctuate by at d = 1000.
         # Undamped ones forget where they began, and may run away.
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
-        ("change", "apart"),
+        dict.fromkeys(("change", "apart"), "of what does not settle: that of one run"),
         unsettled=("damping", 0.0),
         what={
             "settled": "whether the damped iteration settles",
@@ -109,7 +109,7 @@ class MessagePassingCell(OnData):
                 "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative",
                 RATIO,
             ),
-            "apart": APART,
+            "apart": OF_COPIES,
         },
     )
 
@@ -123,11 +123,7 @@ class CopiesCell(LineCell):
     kind = LineCell.kind._replace(
         worker=copies_line,
         tolerances=LineCell.kind.tolerances | {"apart": (1e-2, 0), "apart_error": (0.1, 0)},
-        columns={
-            **LineCell.kind.columns,
-            "apart": APART,
-            "resolved": Column("smallest distance that was tried", RATIO),
-        },
+        columns={**OF_NETS, "apart": OF_COPIES, "resolved": Column("smallest distance that was tried", RATIO)},
     )
 
 

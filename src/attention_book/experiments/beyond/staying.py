@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import at, register
-from ..kinds import RATIO, Column, Kind, displaced_runs
+from ..kinds import BY_ROUNDING, RATIO, Column, Kind, displaced_runs
 from ..students import INFORMED, STUDENTS, OnData
 
 TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are
@@ -86,7 +86,7 @@ class StayCell(OnData):
         STUDENTS
         | {"softest": (0, 1e-5), "leaning": (0, 1e-2), "same": (0, 1e-3), "train_loss": (0, 1e-8)}
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
-        ("grad_norm",),
+        BY_ROUNDING,
         runs=displaced_runs,
         what={
             **{name: f"where L-BFGS ends from the start {name}" for name in INFORMED},

@@ -50,9 +50,7 @@ class PlaneCell(OnData):
             "semantic": "the semantic minimum",
             "plane": "a student of the plane",
         },
-        columns={
-            "across": Column("students along each side of the plane"),
-        },
+        columns={"across": Column("students along each side of the plane")},
     )
 
     across: int
