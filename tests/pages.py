@@ -3,25 +3,38 @@
 import ast
 import re
 from functools import cache, cached_property
+from types import SimpleNamespace
 
 import jupytext
 import matplotlib.pyplot as plt
 
+import attention_book
 from attention_book.paths import NOTEBOOKS
 
 SCOPES = ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 
+class Book(SimpleNamespace):
+    """`attention_book` with some names given by hand."""
+
+    def __getattr__(self, name):
+        return getattr(attention_book, name)
+
+
 class Page:
     """A notebook that runs cells when a name is asked for: the one that binds it, after those that bind what it reads.
 
-    Each runs once at most. Values given by name stand in the place of what cells bind. What cells glue is in
-    `quoted` when they have run.
+    Each runs once at most. Values given by name stand in the place of what cells bind, or of what `attention_book` has.
+    What cells quote is in `quoted` when they have run.
     """
 
     def __init__(self, name, **given):
         self._name, self._ran, self.quoted = name, {}, {}
-        self._given = {"glue": lambda name, text, **_: self.quoted.update({name: text}), **given}
+        of_book = {name: given.pop(name) for name in attention_book.MODULES if name in given}
+        self._given = {"book": Book(quote=self._quote, **of_book), **given}
+
+    def _quote(self, *several, **numbers):
+        self.quoted |= {name: getattr(value, "text", value) for name, value in dict(*several, **numbers).items()}
 
     @cached_property
     def sources(self):

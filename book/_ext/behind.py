@@ -186,12 +186,6 @@ def _signed(svg, about):
 # A page as a script
 
 INSTALL = "# To install what this imports, in a checkout of the book: make install, or pip install -e '.[book]'\n\n"
-GLUE_IMPORT = "from myst_nb import glue\n"  # which needs a notebook
-GLUE = """
-
-
-def glue(name, value, display=False):
-    print(f"{name} = {value}")  # which the text of the page quotes"""
 
 
 def script(notebook, text):
@@ -208,8 +202,6 @@ def script(notebook, text):
         elif "injected-parameters" not in tags:
             if "parameters" in tags:
                 source = re.sub(r"(?m)^(\w+) = .+?(?=  #)", lambda line: f"{line[1]} = {given[line[1]]}", source)
-            elif GLUE_IMPORT in source:
-                source = source.replace(GLUE_IMPORT, "").lstrip() + GLUE
             elif figure := cell.metadata.get("mystnb", {}).get("figure"):
                 source = source.replace("style.show(figure)", f'style.show(figure, "{figure["name"]}")')
             cells.append(new_code_cell(source))

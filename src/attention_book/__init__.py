@@ -1,4 +1,4 @@
-"""The book beside the science; a notebook imports from here what it needs.
+"""The book beside the science; a notebook imports it as `book` and takes from here what it needs.
 
 `experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
 them what several pages need, `render` gives numbers and pictures their form. `command_line` is the program.
@@ -9,20 +9,20 @@ from typing import Any
 
 from .paths import lacking
 
-# What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
+# What notebooks use, by module. A module is loaded when a name of it is asked for: to load all takes a second.
 NAMES = {
     "experiments": "grid",
     "experiments.results": "read sweep",
     "published": "Comparison compare",
     "render.headings": "Heading",
-    "render.markup": "Table mathtext number symbol",
+    "render.markup": "Table chosen mathtext number quote symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
     " standard_student_theory teacher_lengths threshold_moves",
     "analysis.arrivals": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines shares_of_basins",
     "analysis.beside_published": "cause sizes_beside_published threshold_by_rule thresholds_beside_published",
     "analysis.instances": "GAPS POWERS absolute_means advantage by_dimension difference_in_errors frame_of gap_map gaps"
-    " instance_means intercept limit line_in memory minimum_responses root root_mean_squares test_gap training_gap"
-    " wilson with_errors",
+    " instance_means intercept limit line_in memory minimum_responses root root_mean_squares size_of test_gap"
+    " training_gap wilson with_errors",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"
     " is_minimum last_fall losses_of mean_of rows_of shifts_by side_by_side theory_lines"
     " with_one_step",

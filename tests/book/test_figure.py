@@ -15,7 +15,7 @@ from cases import cases
 from nbformat.v4 import new_code_cell, new_output
 from pages import Page
 
-from attention_book.command_line.parameters import assigned, declared, format_value, marked, of_profile
+from attention_book.command_line.parameters import assigned, declared, format_value, marked, notebook_of, of_profile
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.markup import COMPARISON
 from attention_book.store.parquet import load
@@ -102,6 +102,12 @@ def test_a_changed_page_says_so_and_has_no_sentence_about_the_published_one(text
         if options := cell.metadata.get("mystnb"):
             assert options["figure"]["caption"].startswith(f"With {name} = other. ")
             assert options["image"]["alt"] == f"With {name} = other: what the caption says."
+
+
+def test_some_cells_are_of_the_published_values_alone_and_some_of_others():
+    texts = {changed: str(notebook_of(SLICE, {"omega": 0.2} if changed else {"omega": 0.3})) for changed in (0, 1)}
+    for words, when in (("# Numbers that the text quotes", 0), ("# Where the paper has no numbers", 1)):
+        assert words in texts[when] and words not in texts[1 - when]
 
 
 def test_a_smaller_page_says_so_and_keeps_its_text():

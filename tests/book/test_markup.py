@@ -77,6 +77,6 @@ def test_a_range_follows_its_number_in_the_unit_of_the_heading():
 @pytest.mark.parametrize("folded", [False, True])
 def test_a_table_without_published_numbers_is_shown_as_asked(folded):
     frame = pd.DataFrame({"count": [1]})
-    assert markup.Table(frame, "Counts", folded).html() == markup.html_table(frame, "Counts", folded)
+    assert markup.Table(frame, "Counts", folded=folded).html() == markup.html_table(frame, "Counts", folded)
     html, numbers = markup.Table(compare([]), "Published and ours")._repr_mimebundle_()
     assert "no numbers for these parameters" in html["text/html"] and numbers[markup.COMPARISON]["rows"] == []

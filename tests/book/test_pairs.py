@@ -68,6 +68,9 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
             assert max(map(len, lines)) <= 100, "\n".join(line for line in lines if len(line) > 100)
             said = before.cell_type == "markdown" or lines[0].startswith("# ") or "mystnb" in cell.metadata
             assert said, f"no line of prose before, no comment, no caption:\n{cell.source}"
+    tags = [{*cell.metadata.get("tags", ())} for cell in cells if cell.cell_type == "code"]
+    if text.stem.startswith(("fig", "table")):
+        assert sum(not some & {"hide-input", "remove-cell"} for some in tags) == 1, "one cell that a reader would type"
     _, *others = [cell.source for cell in cells if cell.cell_type == "code"]
     assert not any(line.startswith(("import ", "from ")) for source in others for line in source.splitlines())
 

@@ -17,6 +17,11 @@ Z = 1.96  # standard errors to either side that leave out 5 %
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
+def size_of(students, name):
+    """On how many data sets of which dimension students were trained: `name_seeds` and `name_dimension`."""
+    return {f"{name}_seeds": students["seed"].nunique(), f"{name}_dimension": students["d"].iloc[0]}
+
+
 def with_errors(groups):
     """Means of grouped columns `x` with their standard errors as `x_error`, a row for each group.
 

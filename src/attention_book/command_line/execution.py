@@ -66,7 +66,7 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     if not force and done.exists() and nbformat.read(done, 4).metadata.get("inputs") == inputs:
         return False
     folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(with_ids(notebook_of(text)), failed)
+    nbformat.write(with_ids(notebook_of(text, changes)), failed)
     began = time.perf_counter()
     try:
         executed = _run(failed, text, {**sizes, **changes}, bar)

@@ -23,9 +23,15 @@ from ..render.markup import COMPARISON
 HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^# .*$)", re.MULTILINE)  # of a page, with its label
 
 
-def notebook_of(text):
-    """The notebook, not executed, that a text (a Path to MyST Markdown) is."""
-    return jupytext.reads(read_edited(text), ".md")
+def notebook_of(text, changes=None):
+    """The notebook, not executed, that a text (a Path to MyST Markdown) is.
+
+    Without cells "changed-only"; with values that are not the published ones, without those "published-only" instead.
+    """
+    notebook = jupytext.reads(read_edited(text), ".md")
+    other = "published-only" if unpublished(text, changes or {}) else "changed-only"
+    notebook.cells = [cell for cell in notebook.cells if other not in cell.metadata.get("tags", ())]
+    return notebook
 
 
 def declared(text):
@@ -131,6 +137,12 @@ def _as_type_of(like, value):
 # Pages with other values
 
 
+def unpublished(text, changes):
+    """Those of the values that somebody sets in a notebook that are not the published ones."""
+    published = declared(text)
+    return {name: value for name, value in changes.items() if value != published[name]}
+
+
 def marked(notebook, text, sizes, changes):
     """An executed notebook with a banner below its title, if any parameter is not the published one.
 
@@ -142,8 +154,7 @@ def marked(notebook, text, sizes, changes):
     sizes: what a profile sets.
     changes: what somebody sets.
     """
-    published = declared(text)
-    changed = {name: value for name, value in changes.items() if value != published[name]}
+    published, changed = declared(text), unpublished(text, changes)
     smaller = {name: value for name, value in sizes.items() if value != published[name] and name not in changes}
     if not changed and not smaller:
         return notebook

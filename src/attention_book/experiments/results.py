@@ -30,7 +30,7 @@ BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for fie
 READ = []  # what `read` has given in this process: name, and the changes, of each experiment
 
 
-def read(name, profile, **changes):
+def read(name, profile, task=None, **changes):
     """Table of an experiment, one row for each cell and start.
 
     What was read is noted in `READ`, from which a figure names the data behind it.
@@ -40,8 +40,10 @@ def read(name, profile, **changes):
         profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
             size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
             folder they compute nothing: `ResultError` if the folder lacks a result.
+        task: the `Task` of all cells, if it may differ from the published one.
         changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
     """
+    changes = (vars(task) if task else {}) | changes
     cells = grid(name, profile, **changes)
     if (name, changes) not in READ:
         READ.append((name, changes))

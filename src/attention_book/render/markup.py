@@ -10,6 +10,7 @@ from html import escape
 from math import floor, isfinite, isnan, log10
 from numbers import Number
 
+import numpy as np
 import pandas as pd
 
 from attention_phases.measured import Measured, with_error
@@ -31,8 +32,8 @@ class Table:
 
     frame: pd.DataFrame  #: columns are named as in `headings`, or it is from `published.compare`
     caption: str  #: HTML, what the numbers are, in which units
-    folded: bool = False  #: hidden until its caption is clicked
     headings: dict[str, Heading] = field(default_factory=dict)  #: of columns of this table alone, by name
+    folded: bool = True  #: hidden until its caption is clicked
 
     def __repr__(self):
         return self.caption
@@ -54,6 +55,29 @@ class Table:
             return {"text/html": self.html()}, {}
         rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
         return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
+
+
+def chosen(frame, *names):
+    """Columns of a frame by name, each with its error, its spread or its range, if the frame has them."""
+    parts = ("", *PARTS)
+    return frame[[f"{name}{part}" for name in names for part in parts if f"{name}{part}" in frame]]
+
+
+def quote(*several, **numbers):
+    """Give a page numbers of its text, by name: a `Measured` as its text, anything else as it is.
+
+    several: dictionaries of such numbers. A script, which has no page, prints them.
+    """
+    from IPython import get_ipython  # which a table needs not
+    from myst_nb import glue
+
+    for name, value in dict(*several, **numbers).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        shown = value.text if isinstance(value, Measured) else value
+        if get_ipython():
+            glue(name, shown, display=False)
+        else:
+            print(f"{name} = {shown}")
 
 
 def html_table(frame, caption, folded=False, note="", headings=()):

@@ -103,6 +103,12 @@ def _show_in(shell):
         formatters.setdefault(kind, new).for_type(Figure, write)
 
 
+def ticks(axis, places):
+    """Mark these places alone along an axis, such as ``axes.xaxis``, as they are written."""
+    axis.set_ticks(places, map(str, places))
+    axis.set_minor_locator(mpl.ticker.NullLocator())
+
+
 def show(figure, name=None):
     """Show a finished figure, once: as the last line of its cell, which otherwise shows what that line returns.
 
