@@ -84,7 +84,13 @@ register(
         *({**ways, **ON_SAME_DATA} for ways in FAR),
     ],
     laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
-    smoke={"way": ["rate 3", "lbfgs after 10", "minibatches"], "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
+    smoke={
+        "way": ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"],
+        "d": 30,
+        **ON_SAME_DATA,
+        "alpha": 2.0,
+        "seed": range(3),
+    },
 )
 HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **ON_SAME_DATA}
 register(
