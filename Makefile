@@ -98,7 +98,7 @@ test-book: test-notebooks
 
 metadata: $(READY)  ## write what describes the stored results to others: Data Package; README's picture
 	$(BIN)/python data/metadata.py
-	$(BIN)/python .github/phases.py
+	PYTHONPATH=tests:book/_ext $(BIN)/python .github/picture.py
 
 validate: PROFILE := smoke
 validate: $(READY)  ## execute one notebook, then run it again and compare (NAME=fig02_slice)

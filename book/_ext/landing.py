@@ -8,7 +8,7 @@ import nbformat
 from explorer import SCRIPT, write_script
 
 PAGE = "book/index"
-OUR_SCRIPTS = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js", "guess.js")
+OUR_SCRIPTS = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js", "landscape.js", "hint.js")
 SCRIPTS = (SCRIPT, "d3-explorer.js", *OUR_SCRIPTS)  # in this order
 GLUED = "application/papermill.record/text/plain"
 EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # what the notebooks have made

@@ -18,7 +18,7 @@
   ];
   const SETTLED = 400;  // milliseconds after the last move
 
-  const root = document.querySelector(".explorer");
+  const root = document.querySelector(".explorer:not(.hint)");
   if (!root) return;
   const part = name => root.querySelector(`.explorer-${name}`);
   const inputs = Object.fromEntries(Object.keys(LIMITS).map(name => [name, root.querySelector(`[name=${name}]`)]));
@@ -351,20 +351,22 @@
     if (end) byHand({alpha: end});
     else byHand({[name]: state[name] + (/Right|Up/.test(side) ? 1 : -1) * (event.shiftKey ? 10 : 1) * LIMITS[name].step});
   });
-  part("copy").addEventListener("click", async () => {
+  async function copy(button, link) {
     try {
-      await navigator.clipboard.writeText(address());
-      part("copy").textContent = "Copied";
+      await navigator.clipboard.writeText(link);
+      button.textContent = "Copied";
     } catch {  // a page on plain http, or no permission
-      prompt("This browser does not let the page copy. The link:", address());
+      prompt("This browser does not let the page copy. The link:", link);
     }
-  });
+  }
+
+  part("copy").addEventListener("click", () => copy(part("copy"), address()));
   window.addEventListener("hashchange", ({newURL}) => newURL.includes("omega=") && open(newURL));
 
   root.classList.remove("still");
   part("along").open = root.clientWidth > 600;
   part("along").addEventListener("toggle", () => show());
-  window.explorer = {root, state, task, view, verdict, move: byHand, show, written, withError, students: () => []};
+  window.explorer = {root, state, task, view, verdict, move: byHand, show, written, withError, follow, copy, students: () => []};
   drawMap();
   open(location.href);
   let width = root.clientWidth;

@@ -1,10 +1,35 @@
 /* Figure 1, B, that moves: the training loss on the plane of two minima, its mean over several data sets, computed in a
    worker for a row of alphas; and on each of them gradient descent from where a reader clicks. */
 "use strict";
+/** The mean, over data sets, of the training loss on a plane of students, and of its two minima. */
+function meanSurface(several) {
+  const mean = values => measured(values).value;
+  return {
+    losses: several[0].losses.map((_, i) => mean(several.map(({losses}) => losses[i]))),
+    minima: [0, 1].map(k => Object.fromEntries(["m", "theta", "loss"]
+      .map(name => [name, mean(several.map(({minima}) => minima[k][name]))]))),
+  };
+}
+
+/** Outlines of where the loss on a plane is low, from the whole plane to its lowest part: equal steps in the root of the
+    loss above the lower minimum, the first at this quantile of it. */
+function outlines({losses, minima}, shares, x, y, quantile) {
+  const LEVELS = 12, lowest = Math.min(...minima.map(({loss}) => loss));
+  const excess = losses.map(loss => Math.max(loss - lowest, 0));
+  const top = Math.sqrt(excess.toSorted((a, b) => a - b)[Math.floor(quantile * excess.length)]);
+  const depths = Array.from({length: LEVELS}, (_, k) => -((top * (k + 0.5) / LEVELS) ** 2)).concat(-Infinity);
+  const drawn = place => {
+    const [a, b] = place.map(at => shares[0] + (at - 0.5) * (shares[1] - shares[0]));
+    return [x(a * minima[0].m + b * minima[1].m), y(a * minima[0].theta + b * minima[1].theta)].map(at => at.toFixed(1));
+  };
+  return d3.contours().size([shares.length, shares.length]).thresholds(depths)(excess.map(loss => -loss))
+    .map(({coordinates}) => coordinates.flat().map(ring => `M${ring.map(drawn).join("L")}Z`).join(""));
+}
+
 (root => {
   if (!root) return;
   const {constants, rate, critical, ...job} = JSON.parse(root.querySelector("script").textContent);
-  const NAMES = ["positional", "semantic"], LEVELS = 12, HEIGHT = 300;
+  const NAMES = ["positional", "semantic"], HEIGHT = 300;
   const NEAR = 0.1;  // of a minimum, in both overlaps: descents stop a little before it
   const DRAWN = {m: [-0.4, 1.5], theta: [-0.25, 0.9], excess: [-0.6, 2.2]};
   const last = 24, shares = Array.from({length: last + 1}, (_, i) => 1.7 * i / last - 0.35);  // of both: to 1.35
@@ -15,15 +40,6 @@
   const shown = () => surfaces.get(job.alphas[slider.value]);
   const STEPS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], Enter: [0, 0]};
   let paths = [], ended = false, scales, aim;  // the last: where arrow keys point, in both overlaps
-
-  const mean = values => measured(values).value;
-
-  /** The mean of surfaces of several data sets. */
-  const together = several => ({
-    losses: several[0].losses.map((_, i) => mean(several.map(({losses}) => losses[i]))),
-    minima: NAMES.map((_, k) => Object.fromEntries(["m", "theta", "loss"]
-      .map(name => [name, mean(several.map(({minima}) => minima[k][name]))]))),
-  });
 
   /** Empty a drawing; returns its scales, and functions that add to it and that give it axes. */
   function frame(svg, across, up, labels) {
@@ -45,22 +61,13 @@
     return {x, y, line, dot, axes};
   }
 
-  /** Contours over the plane: equal steps in the root of the loss above the lower minimum, as in the figure. */
-  function drawPlane({losses, minima}) {
+  /** Contours over the plane, as in the figure. */
+  function drawPlane(surface) {
     const labels = ["overlap with the positions m/σ²", "with the teacher θ/σ²"];
     const {x, y, line, dot, axes} = frame(plane, DRAWN.m, DRAWN.theta, labels);
-    const lowest = Math.min(...minima.map(({loss}) => loss)), excess = losses.map(loss => Math.max(loss - lowest, 0));
-    const top = Math.sqrt(excess.toSorted((a, b) => a - b)[Math.floor(0.8 * excess.length)]);
-    const depths = Array.from({length: LEVELS}, (_, k) => -((top * (k + 0.5) / LEVELS) ** 2)).concat(-Infinity);
-    const point = place => {
-      const [a, b] = place.map(at => shares[0] + (at - 0.5) * (shares[1] - shares[0]));
-      return [x(a * minima[0].m + b * minima[1].m), y(a * minima[0].theta + b * minima[1].theta)];
-    };
-    const contours = d3.contours().size([shares.length, shares.length]).thresholds(depths);
-    contours(excess.map(loss => -loss)).forEach(({coordinates}, k) =>  // the whole plane first: the lower, the darker
-      line("depth", coordinates.flat().map(ring => `M${ring.map(point).join("L")}Z`).join(""))
-        .attr("clip-path", "url(#landscape-frame)").style("fill", `hsl(0 0% ${100 - 75 * k / LEVELS}%)`));
-    minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
+    outlines(surface, shares, x, y, 0.8).forEach((ring, k, all) =>  // the whole plane first: the lower, the darker
+      line("depth", ring).attr("clip-path", "url(#landscape-frame)").style("fill", `hsl(0 0% ${100 - 75 * k / (all.length - 1)}%)`));
+    surface.minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
     const [[left, right], [low, high]] = [x.range(), y.range()];  // a descent may leave the frame, its drawing may not
     d3.select(plane).append("clipPath").attr("id", "landscape-frame")
       .append("path").attr("d", `M${left} ${high}H${right}V${low}H${left}Z`);
@@ -93,8 +100,8 @@
     said.textContent = `Your browser has trained on ${several.length} of ${count} data sets …`;
     root.classList.toggle("waiting", !several.length);
     if (!several.length) return;
-    drawPlane(together(several));
-    drawCut(together(several));
+    drawPlane(meanSurface(several));
+    drawCut(meanSurface(several));
     if (several.length === count) said.textContent = depths(several.map(({minima: [p, s]}) => 1e3 * (p.loss - s.loss)));
     if (ended) said.textContent += ` ${ends(several)}`;
   }
@@ -140,7 +147,7 @@
 
   /** Descend from the student of the plane that has these overlaps. */
   function startAt({m, theta}) {
-    const [p, s] = together(shown()).minima, area = p.m * s.theta - s.m * p.theta;
+    const [p, s] = meanSurface(shown()).minima, area = p.m * s.theta - s.m * p.theta;
     start((m * s.theta - theta * s.m) / area, (theta * p.m - m * p.theta) / area);
   }
 

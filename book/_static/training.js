@@ -177,14 +177,14 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
         const {Q, train_loss, converged, slope} = minimise(data, weights), {cosines, ...point} = overlaps(data, Q);
         const closer = side(ends[start] = sizes(data, Q)), sign = Math.sign(cosines[closer]) / sigma ** 2;
         const end = start === "random" ? valley(ends.random, ends, slope) : closer;
-        yield {start, valley: norm(Q) < ZERO * Math.sqrt(d) ? "zero" : end, alpha, seed, train_loss, converged, test_mse: testError(task, point, d),
+        yield {start, valley: vanished(Q) ? "zero" : end, alpha, seed, train_loss, converged, test_mse: testError(task, point, d),
                theta: sign * point.theta, m: sign * point.m};
       }
     }
   }
 
   /** The plane of students a Q_positional + b Q_semantic, a and b from `shares`, at each alpha in turn: on the first
-      alpha d sentences of each data set. */
+      alpha d sentences of each data set. `stayed`: both minima are on the side from which they were sought. */
   function* planes({task, d, seeds, alphas, shares}) {
     const all = seeds.map(seed => sample(task, Math.round(Math.max(...alphas) * d), d, normals(seed)));
     for (const alpha of alphas) for (const whole of all) {
@@ -198,7 +198,8 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
         const square = a * a * products[0][0] + 2 * a * b * products[0][1] + b * b * products[1][1];
         return (risk({...data, d: 2, inputs}, [a, b]).value + lam * (square - a * a - b * b) / 2) / d;
       }));
-      yield {alpha, losses, weights: minima, minima: minima.map(Q => place(data, Q))};
+      const stayed = minima.every((Q, k) => !vanished(Q) && side(sizes(data, Q)) === ["positional", "semantic"][k]);
+      yield {alpha, losses, stayed, weights: minima, minima: minima.map(Q => place(data, Q))};
     }
   }
 
@@ -227,19 +228,22 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
     }), every);
   }
 
-  /** Ways down from small random weights, each on a data set of its own, by gradient descent if there is a rate, and
-      otherwise by L-BFGS; with its end comes its valley. */
-  function* guesses({task, d, seeds, alpha, rate, every}) {
+  /** Ways down from small random weights plus a `hint`, a share of the teacher's, each on a data set of its own, by
+      gradient descent if there is a rate, and otherwise by L-BFGS; with its end comes its valley, or "zero". */
+  function* guesses({task, d, seeds, alpha, rate, every, hint = 0}) {
     const balls = seeds.map((seed, k) => {
       const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
-      const start = data.teacher.map(() => 0.1 * normal());
+      const start = data.teacher.map(weight => 0.1 * normal() + hint * weight);
       return {k, data, way: rate ? descent(data, start, rate, arrival.gradient) : lbfgs(data, start)};
     });
     for (const point of roll(balls, every)) {
       const {data, Q, slope, ended} = balls[point.k];
-      yield ended ? {...point, valley: valley(sizes(data, Q), informed(data), slope)} : point;
+      yield !ended ? point
+        : {...point, valley: vanished(Q) ? "zero" : valley(sizes(data, Q), informed(data), slope)};
     }
   }
+
+  const vanished = Q => norm(Q) < ZERO * Math.sqrt(Q.length);
 
   /** Cosines without their signs. */
   const sizes = (data, Q) => {

@@ -68,7 +68,7 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
         page.locator(".explorer-handle").press(key)
     assert page.locator(".explorer-controls b").all_inner_texts() == ["0.195", "1.12"]
     page.wait_for_function(addressed, arg="#omega=0.195&alpha=1.12")
-    page.wait_for_function("() => document.querySelector('.explorer [role=status]').textContent.includes('ω = 0.195')")
+    page.wait_for_function("() => document.querySelector('.explorer-said').textContent.includes('ω = 0.195')")
 
     box = page.locator(".explorer-map > svg").bounding_box()
     left, top = (box[side] + share * box[size] for side, share, size in (("x", 0.75, "width"), ("y", 0.2, "height")))
@@ -161,7 +161,7 @@ def test_nothing_jumps_when_the_point_moves_and_what_one_touches_is_large_enough
 def test_one_screen_shows_what_a_move_does(open_page):
     """On a phone map, sliders and verdict; on a desk words and panels, too. All else is folded, and nothing jumps."""
     page = open_page(PAGE)
-    for size, first in ((PHONE, ".explorer-map"), (DESK, "body")):
+    for size, first in ((PHONE, ".explorer-map"), (DESK, ".explorer:not(.hint)")):
         page.set_viewport_size(size)
         page.reload()
         assert page.evaluate(SHIFTS) < 0.1
@@ -178,7 +178,10 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     """There is then no instruction that cannot be followed."""
     page = chromium.new_page(viewport=DESK, java_script_enabled=scripts)
     page.goto(PAGE.as_uri())
-    both, drag = page.locator(".explorer-words svg").all(), page.locator(".explorer-drag, .guess, .explorer-presets")
+    both, drag = (
+        page.locator(".explorer-words svg").all(),
+        page.locator(".explorer-drag, .hint-controls, .explorer-presets"),
+    )
     if scripts:
         for alpha, shown in ((1, [False, True]), (2, [True, False])):
             go_on(page, omega=0.3, alpha=alpha)
@@ -204,27 +207,14 @@ def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_pag
     go_on(page, omega=0.35, alpha=1.7, matrix="alternative")
     for given in (None, "denied", "works"):  # there is none on plain http
         page.evaluate(CLIPBOARD, given)
-        page.get_by_role("button", name="Copy link").click()
+        page.locator(".explorer-copy").click()
     page.get_by_role("button", name="Copied").wait_for()
     link = f"{PAGE.as_uri()}#matrix=alternative&omega=0.35&alpha=1.7"
     assert page.evaluate("copied") == link
     assert shown == [("This browser does not let the page copy. The link:", link)] * 2
 
 
-# Within the page, as all balls may have come to rest before a message from here arrives.
-STOPPED_EARLY = """() => new Promise(done => {
-    const button = document.querySelector(".guess button[type=submit]");
-    new MutationObserver((_, watching) => {
-        if (!document.querySelector(".guess .ball")) return;
-        watching.disconnect();
-        button.click();
-        done();
-    }).observe(document.querySelector(".guess"), {childList: true, subtree: true});
-    button.click();
-})"""
-
-
-def test_students_train_and_roll_in_workers_until_they_are_stopped(open_page):
+def test_students_train_in_workers_until_they_are_stopped(open_page):
     """What they compute, and what is said of it, is tested where no worker computes."""
     page = open_page(PAGE)
     with page.expect_worker():
@@ -240,9 +230,6 @@ def test_students_train_and_roll_in_workers_until_they_are_stopped(open_page):
         said.filter(has_text="in the semantic valley").wait_for(timeout=120_000)
         losses.append([dot["train_loss"]["value"] for dot in page.evaluate("window.explorer.students()")])
     assert losses[0] == losses[2] != losses[1] and len(losses[0]) > 20
-    page.evaluate(STOPPED_EARLY)
-    assert re.search(r"Stopped: \d+ of 20 had come to rest\.", page.locator(".guess-tally").inner_text())
-    assert page.get_by_role("button", name="Let them roll").is_enabled()
 
 
 def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_page):
@@ -284,11 +271,28 @@ def test_every_number_of_the_plain_pages_is_made_by_the_library():
 
 @pytest.mark.slow
 def test_what_draws_is_small_stands_on_this_page_alone_and_carries_its_licences():
-    scripts = re.findall(r"_static/([\w-]*(?:explorer|training|guess)[\w-]*\.js)", PAGE.read_text(encoding="utf-8"))
-    assert scripts[:2] == ["explorer-data.js", "d3-explorer.js"] and len(scripts) == len({*scripts}) == 7
+    scripts = re.findall(
+        r"_static/([\w-]*(?:explorer|training|landscape|hint)[\w-]*\.js)", PAGE.read_text(encoding="utf-8")
+    )
+    assert scripts[:2] == ["explorer-data.js", "d3-explorer.js"] and len(scripts) == len({*scripts}) == 8
     assert sum((HTML / "_static" / name).stat().st_size for name in scripts) < 350_000
     assert not re.search(r"explorer[\w-]*\.js", (HTML / "book/model.html").read_text(encoding="utf-8"))
     bundle = (HTML / "_static/d3-explorer.js").read_text(encoding="utf-8")
     asked = json.loads((HERE / "book/d3/package.json").read_text(encoding="utf-8"))["devDependencies"]
     assert bundle.count("Permission to use, copy, modify") >= 6
     assert [name for name, version in asked.items() if f"\n{name} {version}\n" not in bundle] == ["esbuild"]
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=lambda size: str(size["width"]))
+def test_the_first_screen_asks_one_question_with_three_controls(open_page, size):
+    page = open_page(PAGE)
+    page.set_viewport_size(size)
+    page.reload()
+
+    def seen(selector):
+        boxes = [part.bounding_box() for part in page.locator(f".bd-article {selector}").all() if part.is_visible()]
+        return [box for box in boxes if box["y"] >= 0 and box["y"] + box["height"] <= size["height"]]
+
+    assert len(seen(":is(button, input, select, summary, [role=slider])")) == 3
+    assert len(seen(".hint-question")) == len(seen(".hint .found")) == 1 and len(seen(".hint .instruction")) == 2
+    assert page.evaluate(SHIFTS) < 0.1

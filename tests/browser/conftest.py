@@ -14,7 +14,7 @@ from attention_phases import Measured
 from browser import LAM, MADE, SIGMA, Theory, load
 
 STATIC = HERE / "book/_static"
-SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "landscape.js", "readout.js", "search.js")  # without the data
+SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "readout.js", "search.js")  # without the data
 PAGE = """<html data-content_root=""><meta charset="utf-8"><style>%s</style><body>%s
 <figure class="readout" id="made"><span class="themes"><img style="width: 300px; height: 260px; object-fit: contain"
 src="data:image/svg+xml,%%3Csvg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/%%3E"></span></figure>
@@ -67,8 +67,8 @@ def page(chromium, data, tmp_path_factory):
     """A page of all scripts; jobs of its workers wait in `jobs`, to be answered by hand."""
     shown, rng = [], np.random.default_rng(12)
     Page("fig01_landscape", HTML=shown.append, task=MADE, critical=Measured(1.234, 0.001)).cell_of("MOVING")
-    parts = [(HERE / f"book/{name}.html").read_text(encoding="utf-8") for name in ("explorer", "guess")]
-    bodies = "".join([*parts, '<div class="guess-answer"></div>', re.sub("<(script src|link).*?>", "", shown[0])])
+    parts = [(HERE / f"book/{name}.html").read_text(encoding="utf-8") for name in ("explorer", "hint")]
+    bodies = "".join([*parts, re.sub("<(script src|link).*?>", "", shown[0])])
     scripts = [(STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS]
     scripts.insert(2, WORKER)
 

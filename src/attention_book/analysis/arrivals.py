@@ -1,4 +1,4 @@
-"""Which minimum runs from random starts have come to, and how often; the guess on the landing page counts alike."""
+"""Which minimum runs from random starts have come to, and how often; the landing page counts alike."""
 
 import numpy as np
 import pandas as pd

@@ -1,0 +1,218 @@
+"""The picture of the landing page: what it draws and says of students, in the place of whose workers a test answers,
+and that its files show what the students do today."""
+
+import re
+from io import BytesIO
+
+import numpy as np
+import picture
+import pytest
+from built import FRAMES, PHONE
+from matplotlib.path import Path as Outline
+from PIL import Image
+
+from attention_book.paths import ROOT
+from attention_phases import Measured
+
+KINDS = {"semantic": 11, "positional": 4, "neither": 2, "still moving": 2, "zero": 1}
+WORKER = """window.jobs = []; window.copied = [];
+Object.defineProperty(navigator, "clipboard", {value: {writeText: async text => { copied.push(text); }}});
+window.Worker = class {
+    postMessage([name, job]) { jobs.push({name, job, answered: data => this.onmessage({data})}); }
+    terminate() {}
+};"""
+JOB = "name => jobs.findLast(job => job.name === name)?.job"
+ANSWER = """([name, results]) => {
+    const {answered} = jobs.findLast(job => job.name === name);
+    [...results, null].forEach(result => answered(result));
+}"""
+ASKED = "([name, count]) => jobs.filter(job => job.name === name).length === count"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@pytest.fixture
+def hint(chromium, tmp_path):
+    """A function that opens the picture as its file has it, and the page's complaints, of which there must be none."""
+    complaints, context = [], chromium.new_context(viewport=PHONE)
+    address = picture.write_page(tmp_path, opening="").as_uri()
+
+    def opened(place="", **options):
+        page = context.new_page() if not options else chromium.new_context(**options).new_page()
+        page.on("pageerror", lambda error: complaints.append(error))
+        page.add_init_script(WORKER)
+        page.goto(address + place)
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def rolled(counts=KINDS):
+    """Points of twenty students, on their way and at their ends."""
+    ends = [name for name, count in counts.items() for _ in range(count)]
+    for k, end in enumerate(ends):
+        yield {"k": k, "m": 0.0, "theta": 0.1, "loss": 1.0}
+        yield {"k": k, "m": 0.1 + k / 20, "theta": 0.5, "loss": 1.0, "valley": end}
+
+
+def surfaces(job, rng):
+    """Of each data set the loss on the plane, with minima at the same places; two of them have lost a minimum."""
+    a, b = np.meshgrid(job["shares"], job["shares"])
+    for k, _ in enumerate(job["seeds"]):
+        p, s = rng.uniform(4e-3, 5e-3), rng.uniform(3e-3, 3.5e-3)
+        losses = 2e-3 * (1 - (np.abs(a) - 1) ** 2) * (1 - (np.abs(b) - 1) ** 2)
+        losses = (p * a**2 + s * b**2) / (a**2 + b**2 + 1e-9) + 4e-3 * (a**2 + b**2 - 1) ** 2 + abs(losses)
+        minima = [{"m": 0.9, "theta": 0.0, "loss": p}, {"m": 0.0, "theta": 0.6, "loss": s}]
+        yield {"losses": losses.ravel().tolist(), "minima": minima, "stayed": k > 1}
+
+
+def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
+    page = hint()
+    handle, tally = page.locator(".hint-handle"), page.locator(".hint-tally")
+    shown = page.locator(".hint .end").all_text_contents()
+    assert len(shown) == len(KINDS) and {"neither", "still moving", "shrunk to zero"} <= {*shown}
+    for key in ("Home", "Shift+ArrowUp", "ArrowUp", "ArrowUp"):
+        handle.press(key)
+    assert handle.get_attribute("aria-valuetext") == "0.12 of the teacher"
+    page.wait_for_function(ASKED, arg=["guesses", 1])
+    job = page.evaluate(JOB, "guesses")
+    assert (job["hint"], job["alpha"], job["d"], job["rate"], len({*job["seeds"]})) == (0.12, 2, 200, 2, 20)
+    assert page.evaluate(JOB, "planes") is None  # the losses are those of the file
+    points = [*rolled()]
+    page.evaluate("points => points.forEach(jobs.at(-1).answered)", points[:10])
+    page.evaluate(FRAMES)
+    assert tally.get_attribute("aria-busy") == "true" and page.locator(".hint .found").text_content() == "5 of 20"
+    page.evaluate(ANSWER, ["guesses", points[10:]])
+    page.evaluate(FRAMES)
+    assert page.locator(".hint .count").all_text_contents() == [str(count) for count in KINDS.values()]
+    assert page.locator(".hint .found").text_content() == "11 of 20"
+    said = tally.inner_text()
+    assert tally.get_attribute("aria-busy") == "false" and "By gradient descent from 0.12 of the teacher" in said
+    assert "11 of 20 students end in the semantic valley, 4 in the positional one, 2 in neither" in said
+    assert said.endswith("2 are still moving, 1 are shrunk to zero.")
+    balls = page.locator(".hint .rolled .ball").evaluate_all("all => all.map(ball => ball.classList[1])")
+    assert [balls.count(name.partition(" ")[0]) for name in KINDS] == [*KINDS.values()]
+
+    page.locator(".hint select").select_option("lbfgs")
+    page.wait_for_function(ASKED, arg=["guesses", 2])
+    assert "rate" not in page.evaluate(JOB, "guesses") and not tally.inner_text()
+    page.locator(".hint button").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    (link,) = page.evaluate("copied")
+    assert link == page.url and link.endswith("#omega=0.3&alpha=2&hint=0.12&way=lbfgs")
+    other = hint("#" + link.partition("#")[2].replace("0.3", "0.25"))
+    other.wait_for_function(ASKED, arg=["guesses", 1])
+    again = other.evaluate(JOB, "guesses")
+    assert (again["hint"], again["task"]["omega"], again["every"]) == (0.12, 0.25, 1)
+    assert other.locator(".hint select").input_value() == "lbfgs"
+
+
+def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hint):
+    page = hint("#omega=0.2&alpha=1.5&hint=0.3&way=gd")
+    page.wait_for_function(ASKED, arg=["planes", 1])
+    job = page.evaluate(JOB, "planes")
+    assert (job["task"]["omega"], job["alphas"], len(job["seeds"])) == (0.2, [1.5], 20)
+    assert job["seeds"] == page.evaluate(JOB, "guesses")["seeds"]
+    given = [*surfaces(job, np.random.default_rng(3))]
+    page.evaluate(ANSWER, ["planes", given])
+    words = page.locator(".hint .terrain .valley").all_text_contents()
+    for k, name in enumerate(("positional", "semantic")):
+        depth = Measured.mean([1e3 * surface["minima"][k]["loss"] for surface in given[2:]])
+        value, error = map(float, words[words.index(f"{name} valley") + 1].split(" ± "))
+        assert (value, error) == (pytest.approx(depth.value, abs=0.006), pytest.approx(depth.error, abs=0.006))
+    assert page.locator(".hint .note").all_text_contents()[-1] == "mean of 18 data sets"
+    assert page.locator(".hint").get_attribute("data-deeper") == "semantic"
+    assert page.locator(".hint .mirror").count() == 2
+    lowest = page.locator(".hint .depth").last.get_attribute("d")
+    rings = [np.array(NUMBER.findall(ring), float).reshape(-1, 2) for ring in lowest.split("Z") if ring]
+    for theta in (0.6, -0.6):  # the deeper valley and its mirror image, and neither of the others
+        place = 218, 6 + (1.2 - theta) * 140
+        assert sum(Outline(ring).contains_point(place) for ring in rings) == 1
+    assert not any(Outline(ring).contains_point((218 + 0.9 * 110, 174)) for ring in rings)
+    page.evaluate(ANSWER, ["guesses", [*rolled()]])
+    assert page.locator(".hint .result").all_text_contents()[0] == "reach the deeper valley"
+
+
+def test_where_theory_has_no_valley_the_sentence_says_so(hint):
+    page = hint("#omega=0.1&alpha=1.7&hint=0&way=gd")
+    page.wait_for_function(ASKED, arg=["guesses", 1])
+    page.evaluate(ANSWER, ["guesses", [*rolled()]])
+    alone = page.locator(".hint-tally").inner_text().partition("Theory, at infinite d, ")[2]
+    assert alone.startswith("has no positional valley here.") and alone.endswith("as in result 3 below.")
+    landing = (ROOT / "book/index.md").read_text(encoding="utf-8")
+    assert re.search(r"^3\. \*\*Minima keep positional students there", landing, re.MULTILINE)
+    page.evaluate("() => explorer.move({omega: 0.3, alpha: 1.4})")
+    page.locator(".explorer-training > summary").click()
+    page.get_by_role("button", name="Roll twenty students down here").click()
+    page.wait_for_function(ASKED, arg=["guesses", 2])
+    assert page.evaluate(JOB, "guesses")["alpha"] == 1.4
+    page.evaluate(ANSWER, ["guesses", [*rolled()]])
+    assert "Theory" not in page.locator(".hint-tally").inner_text()
+
+
+def test_a_pointer_drags_the_ring_and_a_finger_too(hint):
+    for options in ({}, {"has_touch": True, "viewport": PHONE}):
+        page = hint("", **options)
+        box, plane = (page.locator(f".hint-{part}").bounding_box() for part in ("handle", "plane svg"))
+        assert min(box["width"], box["height"]) >= 44 and plane["width"] <= 390
+        x, y = box["x"] + 23, box["y"] + 23
+        touch = page.context.new_cdp_session(page)
+        for kind, up in (("Start", 0), ("Move", 20), ("Move", 40), ("End", 40)):
+            if options:
+                points = [] if kind == "End" else [{"x": x, "y": y - up}]
+                touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+            else:
+                page.mouse.move(x, y - up)
+                {"Start": page.mouse.down, "End": page.mouse.up}.get(kind, lambda: None)()
+        page.wait_for_function(ASKED, arg=["guesses", 1])
+        expected = 40 / plane["height"] * 350 / 140
+        assert page.evaluate(JOB, "guesses")["hint"] == pytest.approx(expected, abs=0.02)
+
+
+def test_the_start_holds_the_hint_and_weights_that_vanish_are_told(hint):
+    """On random sentences: the overlap of the first point, and students of few sentences with a strong penalty."""
+    page = hint()
+    first, sample = page.evaluate("""() => {
+        const training = attentionTraining(explorerData), normal = training.normals(5);
+        const task = {omega: 0.3, A: explorerData.tasks.standard.A}, alpha = 0.5, d = 40;
+        const {teacher} = training.sample(task, 20, d, normal);
+        const start = teacher.map(weight => 0.1 * normal() + 0.4 * weight);
+        const theta = start.reduce((sum, weight, i) => sum + weight * teacher[i], 0) / d;
+        return [training.guesses({task, d, seeds: [5], alpha, rate: 1, every: 1, hint: 0.4}).next().value, theta];
+    }""")  # fmt: skip
+    assert first["theta"] == pytest.approx(sample)
+    ends = page.evaluate("""() => [...attentionTraining({...explorerData, lam: 1}).guesses({
+        task: {omega: 0.3, A: explorerData.tasks.standard.A}, d: 40, seeds: [1, 2], alpha: 0.5, every: 1})]
+        .map(({valley}) => valley).filter(Boolean)""")  # fmt: skip
+    assert ends == ["zero", "zero"]
+    stayed = page.evaluate("""() => [0.01, 1].map(lam => attentionTraining({...explorerData, lam}).planes({
+        task: {omega: 0.3, A: explorerData.tasks.standard.A}, d: 60, seeds: [1], alphas: [2], shares: [0, 1]})
+        .next().value.stayed)""")  # fmt: skip
+    assert stayed == [True, False]
+
+
+def test_without_scripts_the_picture_has_its_numbers_and_no_instruction(hint):
+    page = hint("", java_script_enabled=False, viewport=PHONE)
+    shown = page.locator(".hint .found, .hint .count, .hint .valley").all()
+    assert len(shown) == 10 and all(part.is_visible() for part in shown)
+    hidden = page.locator(".hint .instruction, .hint-handle, .hint-controls").all()
+    assert len(hidden) > 3 and not any(part.is_visible() for part in hidden)
+
+
+def same(text, other):
+    """The same words, and numbers to a fifth of a pixel."""
+    numbers, others = (np.array(NUMBER.findall(some), float) for some in (text, other))
+    return NUMBER.split(text) == NUMBER.split(other) and np.abs(numbers - others).max() < 0.21
+
+
+def test_the_files_show_what_the_students_do(chromium):
+    texts, card = picture.draw(chromium)
+    assert len(texts) == 3
+    for path, text in texts.items():
+        assert same(path.read_text(encoding="utf-8"), text), f"{path.name} is old: run `make metadata`"
+    now, kept = Image.open(BytesIO(card)).convert("RGB"), Image.open(picture.CARD).convert("RGB")
+    assert now.size == kept.size == (1200, 630)
+    assert np.abs(np.asarray(now, float) - np.asarray(kept)).mean() < 3
+    (tally,) = re.findall(r'class="hint-tally".*?>(.*?)</p>', texts[picture.PART])
+    assert tally in (ROOT / "README.md").read_text(encoding="utf-8")
