@@ -7,13 +7,11 @@ for the card that a shared link shows. `make metadata` runs this script; a test 
 """
 
 import tempfile
-from io import BytesIO
 from pathlib import Path
 
 import chromium
 from explorer import write_script
 from landing import SCRIPTS
-from PIL import Image
 from playwright.sync_api import sync_playwright
 
 BOOK = Path(__file__).parents[1] / "book"
@@ -94,7 +92,7 @@ def main():
         running.close()
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
-    Image.open(BytesIO(card)).quantize(64).save(CARD, optimize=True)
+    CARD.write_bytes(card)
 
 
 if __name__ == "__main__":
