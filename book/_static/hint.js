@@ -130,7 +130,7 @@
     history.replaceState(null, "", address());
     paths = seeds().map(() => []);
     showTally(false);
-    roll("guesses", {...job, alpha: place.alpha, hint, ...WAYS[select.value]}, point => {
+    roll("rolls", {...job, alpha: place.alpha, hint, ...WAYS[select.value]}, point => {
       if (point) paths[point.k].push(point);
       later(() => { drawStudents(); showTally(paths.every(path => path.at(-1)?.valley)); });
     });

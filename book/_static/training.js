@@ -230,7 +230,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
 
   /** Ways down from small random weights plus a `hint`, a share of the teacher's, each on a data set of its own, by
       gradient descent if there is a rate, and otherwise by L-BFGS; with its end comes its valley, or "zero". */
-  function* guesses({task, d, seeds, alpha, rate, every, hint = 0}) {
+  function* rolls({task, d, seeds, alpha, rate, every, hint = 0}) {
     const balls = seeds.map((seed, k) => {
       const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
       const start = data.teacher.map(weight => 0.1 * normal() + hint * weight);
@@ -267,7 +267,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
     return slope > arrival.gradient ? "still moving" : side(minimum) === own && near ? own : "neither";
   }
 
-  return {normals, sample, risk, students, planes, descents, guesses, valley};
+  return {normals, sample, risk, students, planes, descents, rolls, valley};
 }
 
 /** Mean over data sets, and its standard error where there are several. */

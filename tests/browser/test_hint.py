@@ -75,15 +75,15 @@ def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
     for key in ("Home", "Shift+ArrowUp", "ArrowUp", "ArrowUp"):
         handle.press(key)
     assert handle.get_attribute("aria-valuetext") == "0.12 of the teacher"
-    page.wait_for_function(ASKED, arg=["guesses", 1])
-    job = page.evaluate(JOB, "guesses")
+    page.wait_for_function(ASKED, arg=["rolls", 1])
+    job = page.evaluate(JOB, "rolls")
     assert (job["hint"], job["alpha"], job["d"], job["rate"], len({*job["seeds"]})) == (0.12, 2, 200, 2, 20)
     assert page.evaluate(JOB, "planes") is None  # the losses are those of the file
     points = [*rolled()]
     page.evaluate("points => points.forEach(jobs.at(-1).answered)", points[:10])
     page.evaluate(FRAMES)
     assert tally.get_attribute("aria-busy") == "true" and page.locator(".hint .found").text_content() == "5 of 20"
-    page.evaluate(ANSWER, ["guesses", points[10:]])
+    page.evaluate(ANSWER, ["rolls", points[10:]])
     page.evaluate(FRAMES)
     assert page.locator(".hint .count").all_text_contents() == [str(count) for count in KINDS.values()]
     assert page.locator(".hint .found").text_content() == "11 of 20"
@@ -95,15 +95,15 @@ def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
     assert [balls.count(name.partition(" ")[0]) for name in KINDS] == [*KINDS.values()]
 
     page.locator(".hint select").select_option("lbfgs")
-    page.wait_for_function(ASKED, arg=["guesses", 2])
-    assert "rate" not in page.evaluate(JOB, "guesses") and not tally.inner_text()
+    page.wait_for_function(ASKED, arg=["rolls", 2])
+    assert "rate" not in page.evaluate(JOB, "rolls") and not tally.inner_text()
     page.locator(".hint button").click()
     page.get_by_role("button", name="Copied").wait_for()
     (link,) = page.evaluate("copied")
     assert link == page.url and link.endswith("#omega=0.3&alpha=2&hint=0.12&way=lbfgs")
     other = hint("#" + link.partition("#")[2].replace("0.3", "0.25"))
-    other.wait_for_function(ASKED, arg=["guesses", 1])
-    again = other.evaluate(JOB, "guesses")
+    other.wait_for_function(ASKED, arg=["rolls", 1])
+    again = other.evaluate(JOB, "rolls")
     assert (again["hint"], again["task"]["omega"], again["every"]) == (0.12, 0.25, 1)
     assert other.locator(".hint select").input_value() == "lbfgs"
 
@@ -113,7 +113,7 @@ def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hin
     page.wait_for_function(ASKED, arg=["planes", 1])
     job = page.evaluate(JOB, "planes")
     assert (job["task"]["omega"], job["alphas"], len(job["seeds"])) == (0.2, [1.5], 20)
-    assert job["seeds"] == page.evaluate(JOB, "guesses")["seeds"]
+    assert job["seeds"] == page.evaluate(JOB, "rolls")["seeds"]
     given = [*surfaces(job, np.random.default_rng(3))]
     page.evaluate(ANSWER, ["planes", given])
     words = page.locator(".hint .terrain .valley").all_text_contents()
@@ -130,14 +130,14 @@ def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hin
         place = 218, 6 + (1.2 - theta) * 140
         assert sum(Outline(ring).contains_point(place) for ring in rings) == 1
     assert not any(Outline(ring).contains_point((218 + 0.9 * 110, 174)) for ring in rings)
-    page.evaluate(ANSWER, ["guesses", [*rolled()]])
+    page.evaluate(ANSWER, ["rolls", [*rolled()]])
     assert page.locator(".hint .result").all_text_contents()[0] == "reach the deeper valley"
 
 
 def test_where_theory_has_no_valley_the_sentence_says_so(hint):
     page = hint("#omega=0.1&alpha=1.7&hint=0&way=gd")
-    page.wait_for_function(ASKED, arg=["guesses", 1])
-    page.evaluate(ANSWER, ["guesses", [*rolled()]])
+    page.wait_for_function(ASKED, arg=["rolls", 1])
+    page.evaluate(ANSWER, ["rolls", [*rolled()]])
     alone = page.locator(".hint-tally").inner_text().partition("Theory, at infinite d, ")[2]
     assert alone.startswith("has no positional valley here.") and alone.endswith("as in result 3 below.")
     landing = (ROOT / "book/index.md").read_text(encoding="utf-8")
@@ -145,9 +145,9 @@ def test_where_theory_has_no_valley_the_sentence_says_so(hint):
     page.evaluate("() => explorer.move({omega: 0.3, alpha: 1.4})")
     page.locator(".explorer-training > summary").click()
     page.get_by_role("button", name="Roll twenty students down here").click()
-    page.wait_for_function(ASKED, arg=["guesses", 2])
-    assert page.evaluate(JOB, "guesses")["alpha"] == 1.4
-    page.evaluate(ANSWER, ["guesses", [*rolled()]])
+    page.wait_for_function(ASKED, arg=["rolls", 2])
+    assert page.evaluate(JOB, "rolls")["alpha"] == 1.4
+    page.evaluate(ANSWER, ["rolls", [*rolled()]])
     assert "Theory" not in page.locator(".hint-tally").inner_text()
 
 
@@ -165,9 +165,9 @@ def test_a_pointer_drags_the_ring_and_a_finger_too(hint):
             else:
                 page.mouse.move(x, y - up)
                 {"Start": page.mouse.down, "End": page.mouse.up}.get(kind, lambda: None)()
-        page.wait_for_function(ASKED, arg=["guesses", 1])
+        page.wait_for_function(ASKED, arg=["rolls", 1])
         expected = 40 / plane["height"] * 350 / 140
-        assert page.evaluate(JOB, "guesses")["hint"] == pytest.approx(expected, abs=0.02)
+        assert page.evaluate(JOB, "rolls")["hint"] == pytest.approx(expected, abs=0.02)
 
 
 def test_the_start_holds_the_hint_and_weights_that_vanish_are_told(hint):
@@ -179,10 +179,10 @@ def test_the_start_holds_the_hint_and_weights_that_vanish_are_told(hint):
         const {teacher} = training.sample(task, 20, d, normal);
         const start = teacher.map(weight => 0.1 * normal() + 0.4 * weight);
         const theta = start.reduce((sum, weight, i) => sum + weight * teacher[i], 0) / d;
-        return [training.guesses({task, d, seeds: [5], alpha, rate: 1, every: 1, hint: 0.4}).next().value, theta];
+        return [training.rolls({task, d, seeds: [5], alpha, rate: 1, every: 1, hint: 0.4}).next().value, theta];
     }""")  # fmt: skip
     assert first["theta"] == pytest.approx(sample)
-    ends = page.evaluate("""() => [...attentionTraining({...explorerData, lam: 1}).guesses({
+    ends = page.evaluate("""() => [...attentionTraining({...explorerData, lam: 1}).rolls({
         task: {omega: 0.3, A: explorerData.tasks.standard.A}, d: 40, seeds: [1, 2], alpha: 0.5, every: 1})]
         .map(({valley}) => valley).filter(Boolean)""")  # fmt: skip
     assert ends == ["zero", "zero"]

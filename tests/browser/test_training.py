@@ -154,7 +154,7 @@ def test_balls_arrive_in_valleys_as_the_page_of_figure_15_counts(page, data):
 
 def test_the_same_seeds_roll_into_the_same_valleys(page):
     job = {"task": TASK, "d": 30, "alpha": 2.1, "every": 5}
-    balls = "job => [...attentionTraining(explorerData).guesses(job)]"
+    balls = "job => [...attentionTraining(explorerData).rolls(job)]"
     rolled, again, other = (
         page.evaluate(balls, job | {"rate": 1, "seeds": seeds}) for seeds in ([3, 4], [3, 4], [4, 3])
     )
