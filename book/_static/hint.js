@@ -21,7 +21,7 @@
 
   const task = () => ({omega: place.omega, A: theory.tasks[place.matrix].A});
   const seeds = () => Array.from({length: SETS}, (_, k) => 1000 * place.seed + k);
-  const at = () => `ω = ${place.omega}, α = ${place.alpha}, d = ${DIMENSION}`;
+  const at = () => `ω = ${place.omega}, α = ${place.alpha}, d = ${DIMENSION}${place.matrix === "standard" ? "" : ", second A"}`;
   const from = () => hint ? `${hint.toFixed(2)} of the teacher` : "pure chance";
   const way = () => select.selectedOptions[0].textContent;
 

@@ -109,10 +109,11 @@ def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
 
 
 def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hint):
-    page = hint("#omega=0.2&alpha=1.5&hint=0.3&way=gd")
+    page = hint("#matrix=alternative&omega=0.2&alpha=1.5&hint=0.3&way=gd")
     page.wait_for_function(ASKED, arg=["planes", 1])
     job = page.evaluate(JOB, "planes")
     assert (job["task"]["omega"], job["alphas"], len(job["seeds"])) == (0.2, [1.5], 20)
+    assert job["task"]["A"] == [[0.3, 0.7], [0.8, 0.2]]
     assert job["seeds"] == page.evaluate(JOB, "rolls")["seeds"]
     given = [*surfaces(job, np.random.default_rng(3))]
     page.evaluate(ANSWER, ["planes", given])
@@ -121,7 +122,8 @@ def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hin
         depth = Measured.mean([1e3 * surface["minima"][k]["loss"] for surface in given[2:]])
         value, error = map(float, words[words.index(f"{name} valley") + 1].split(" ± "))
         assert (value, error) == (pytest.approx(depth.value, abs=0.006), pytest.approx(depth.error, abs=0.006))
-    assert page.locator(".hint .note").all_text_contents()[-1] == "mean of 18 data sets"
+    notes = page.locator(".hint .note").all_text_contents()
+    assert notes[0] == "ω = 0.2, α = 1.5, d = 200, second A" and notes[-1] == "mean of 18 data sets"
     assert page.locator(".hint").get_attribute("data-deeper") == "semantic"
     assert page.locator(".hint .mirror").count() == 2
     lowest = page.locator(".hint .depth").last.get_attribute("d")
