@@ -73,7 +73,7 @@ QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtrackin
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
 # Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
-FAR = [{"way": "rate 1.5 after a long step", "d": [200, 500]}, {"way": "rate 1.5", "d": [200, 500], "noise": 0.4}]
+FAR = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
 register(
     DescentCell,
     "descents",
@@ -81,7 +81,7 @@ register(
     paper=[
         {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
         {"way": QUICK, "d": 500, **ON_SAME_DATA},
-        *({**ways, **ON_SAME_DATA} for ways in FAR),
+        *({"d": [200, 500], **ways, **ON_SAME_DATA} for ways in FAR),
     ],
     laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
     smoke={
