@@ -11,7 +11,8 @@ from attention_book.paths import DATA
 
 @pytest.mark.parametrize("name", GRIDS)
 def test_an_experiment_lacks_nothing(name):
-    assert [*check_experiment(name)] == []
+    lacks = [*check_experiment(name)]
+    assert not lacks, "\n".join(lacks)
 
 
 def test_every_stored_table_belongs_to_an_experiment_but_the_one_that_compares():

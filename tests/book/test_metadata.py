@@ -58,8 +58,9 @@ def test_the_readme_says_the_stored_results():
     ends = last["basin"].value_counts()
     assert last["alpha"].iloc[0] > 3 * alpha_of(line, "critical").value
     sentences = [
-        f"**From small random weights, gradient descent misses the better solution in {len(last) - ends['semantic']} of {len(last)} runs**, even "
-        f"with more than three times as many sentences as make this solution the better one.",
+        f"**From small random weights, gradient descent misses the better solution in "
+        f"{len(last) - ends['semantic']} of {len(last)} runs**, even with more than three times as many sentences as "
+        f"make this solution the better one.",
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one beyond $\\alpha_c = "
         f"{with_error(*alpha_of(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory "
         f"(extrapolated to infinite dimension, students: {crossing(omega, 'informed')}; the lowest minima found: "

@@ -43,7 +43,7 @@ CLAIMS = {
     r"Most students that L-BFGS starts on the positional encoding stay in the positional valley": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2.4") > 0.5
     ),
-    r"Students that start on the encoding, and most students of gradient descent, stay positional well": lambda: (
+    r"Most students that start on the encoding, and most students of gradient descent, stay positional well": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2") > 0.5
         and stay("gradient descent from random weights", "1.1 < alpha < 2") > 0.5
     ),
@@ -70,8 +70,9 @@ CLAIMS = {
     r"Most students of gradient descent that leave the valley need more than 1,000 steps": lambda: (
         share_that_left(1000).mean() < 0.5 * share_that_left(10_000).mean()
     ),
-    r"So for most of these students a lower minimum lies towards the teacher": lambda: (
-        displaced_ends().loc["toward", "lower"] > 5 * displaced_ends().loc["aside", "lower"]
+    r"So for more than half of these students a lower minimum lies towards the teacher": lambda: (
+        displaced_ends().loc["toward", "lower"] > displaced_ends().loc["toward", "students"] / 2
+        and displaced_ends().loc["toward", "lower"] > 5 * displaced_ends().loc["aside", "lower"]
     ),
     r"the smallest eigenvalue of positional minima, which falls like $d^{-p}$": lambda: all(
         rows.iloc[-1] < rows.iloc[0]
