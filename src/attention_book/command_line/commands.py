@@ -68,7 +68,8 @@ def sweep(options):
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
     options.store, options.data = path, folder  # for the origin
-    summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
+    where = options.scheduler, options.device
+    summary = results.compute(cells, path, folder, options.workers, options.quiet, *where)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 
 

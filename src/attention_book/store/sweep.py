@@ -216,10 +216,10 @@ def run(
 
 def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
     """Rows and provenance of a cell; runs in the worker."""
-    start = time.perf_counter()
+    start, before = time.perf_counter(), provenance.allocations()
     rows = work(cell)
     return rows, {
-        **provenance.environment(),
+        **provenance.environment(before),
         "cell_seconds": time.perf_counter() - start,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
