@@ -89,7 +89,8 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
         sizes: by name `alpha`, `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`,
             as for `train`. A list, a range or an array is an axis, unless the parameter is a list itself; numbers of an
             array count to 12 digits, so that 0.3 of `linspace` is that of a list. Or a list of cells.
-        store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
+        store: SQLite file that keeps results as they come. The table is written beside it as Parquet, with the rows of
+            all cells that the store has; what is returned has those of these sizes. `attrs` name both files.
         workers: processes, by default one a core, 1 for this one.
         quiet: no progress on stderr.
         scheduler: address of a Dask cluster, in the place of workers.
@@ -106,8 +107,9 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
         raise BadInput("sizes", sizes, "by name, or cells, one at least")
     in_process = workers == 1 and scheduler is None
     compute(cells, store, store.parent, workers, quiet, scheduler, device, in_process)
-    rows = of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
-    rows.attrs |= origin_of(store=str(store))
+    table = store.parent / f"{cells[0].experiment}.parquet"
+    rows = of_cells(table, cells)
+    rows.attrs |= origin_of(store=str(store), table=str(table))
     return rows
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Labelled(two_tokens.Dataset):
     """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
 
@@ -29,6 +29,10 @@ class Labelled(two_tokens.Dataset):
     #: x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
     sentences: Tensor = field(repr=False)
     labels: Tensor = field(repr=False)  #: Y xi, what it should answer, (n, 2, d)
+
+    def __repr__(self) -> str:
+        alpha, d, seed = (self.origin[name] for name in ("alpha", "d", "seed"))
+        return f"data_set({self.task!r}, alpha={alpha}, d={d}, seed={seed})"
 
     def risk(self, weights: Any) -> Tensor:
         """Return the risk R (Eq. 3) with its penalties of weights (d,) or (k, d), as () or (k,), in float64.
