@@ -7,11 +7,9 @@ import sys
 from itertools import zip_longest
 
 import pytest
-import reference
 from answers import only_object
 from built import READ, opening
 from chromium import QUIET, find
-from playwright.sync_api import sync_playwright
 
 from attention_book.command_line import main as cli
 from attention_book.store.sweep import Store
@@ -64,6 +62,8 @@ def run(capsys):
 @pytest.fixture
 def compare(request):
     """A function that compares lines with those kept under a name, or keeps them where references are written."""
+
+    import reference  # with what reads notebooks, which tests of the science do without
 
     def compare(name, lines, same=reference.agree):
         path = reference.FOLDER / "records" / f"{name}.txt"
@@ -138,6 +138,8 @@ def guarded(python, tmp_path_factory):
 @pytest.fixture(scope="module")
 def chromium():
     """A Chromium of the system."""
+    from playwright.sync_api import sync_playwright  # which tests of the science do without
+
     path = find()
     assert path, "no Chromium: install Debian's package chromium, or set CHROMIUM to its path"
     with sync_playwright() as playwright:

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import commands as page_of_commands
 import pandas as pd
@@ -17,6 +18,7 @@ from test_options import OPTIONS, SUBPARSERS
 
 from attention_book import experiments
 from attention_book.command_line import commands, printing
+from attention_book.command_line.parameters import declared
 from attention_book.experiments import results, verification
 from attention_book.experiments.students import STUDENTS, StudentCell
 from attention_book.paths import ROOT
@@ -65,7 +67,9 @@ def test_figures_name_every_notebook_once_with_its_title(answer):
     assert listed.loc["fig15"].tolist() == [
         "notebooks/fig15_random.md",
         "Figure 15: L-BFGS finds the deeper valley more often than gradient descent",
+        [*declared(ROOT / "notebooks/fig15_random.md")][1:],
     ]
+    assert listed.loc["fig02", "parameters"] == ["omega", "sigma", "lam", "matrix", "points", "omegas"]
     assert listed.index[0] == "fig01" and listed.loc["stability", "notebook"] == "notebooks/stability.md"
 
 
@@ -171,10 +175,13 @@ def tiny(monkeypatch):
 @pytest.fixture
 def swept(tiny, tmp_path, answer):
     """Arguments of a sweep that has been done, into a folder of the test."""
-    places = {"store": str(tmp_path / "s.sqlite"), "data": str(tmp_path / "data")}
-    arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", places["data"])
+    places = {"store": str(tmp_path / "s.sqlite"), "table": str(tmp_path / "data" / "fig02.parquet")}
+    arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", tmp_path / "data")
+    expected = {"done": 3, "skipped": 0, "only_in_table": 0, "failed": 0, **places}
     done = answer(*arguments)
-    assert {name: done[name] for name in done if name != "origin"} == {"done": 3, "skipped": 0, "failed": 0, **places}
+    assert {name: done[name] for name in done if name != "origin"} == expected and Path(places["table"]).exists()
+    done = answer(*arguments, "--store", tmp_path / "new.sqlite")
+    assert (done["done"], done["skipped"], done["only_in_table"]) == (0, 3, 3)
     return arguments
 
 

@@ -46,7 +46,7 @@ def calls(monkeypatch, tmp_path):
     compared, mismatch = load(stored_table("published_tables")), verification.Mismatch("{}", "q", 0.1, 0.2)
     checked = verification.Checked(3, 6, [mismatch], [verification.OtherMinimum("{}", 0, 0.1, 0.2)])
     monkeypatch.setattr(theory, "threshold", partial(note, "threshold", Threshold(Measured(1.25, 0.01), {})))
-    monkeypatch.setattr(results, "compute", partial(note, "compute", Summary(0, 0, [])))
+    monkeypatch.setattr(results, "compute", partial(note, "compute", Summary(0, 0, [], 0)))
     monkeypatch.setattr(verification, "check", partial(note, "check", checked))
     monkeypatch.setattr(authors_tables, "compare_tables", partial(note, "compare_tables", (compared, [])))
     monkeypatch.setattr(authors_tables, "write_comparison", lambda _, path: note("write_comparison", None, path))

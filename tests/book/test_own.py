@@ -6,6 +6,7 @@ import tomllib
 import warnings
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,6 +18,7 @@ from cases import cases
 from pages import Page
 from test_readout import read
 
+import attention_book
 from attention_book import style, sweep
 from attention_book.experiments import GRIDS, results
 from attention_book.experiments.own import own_cells, read_grid
@@ -28,13 +30,29 @@ from attention_phases import Architecture, BadInput, Task, train
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
 
+def pasted(number):
+    """One of the page's two blocks of code that it does not run."""
+    page = (NOTEBOOKS / "your_own_question.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    return blocks[number]
+
+
+def test_the_recipe_for_a_crossing_finds_it(capsys):
+    starts = {"semantic": lambda alpha, seed: -alpha, "positional": lambda alpha, seed: -1.25 - 0.1 * seed}
+    rows = [
+        {"encoding": encoding, "alpha": alpha, "seed": seed, "start": start, "train_loss": loss(alpha, seed)}
+        for (start, loss), encoding, alpha, seed in product(starts.items(), (1.0, 2.0), (1.0, 1.5, 2.0), (-1, 1))
+    ]
+    exec(pasted(0), {"grid": pd.DataFrame(rows), "book": attention_book})
+    assert capsys.readouterr().out.startswith("1.25")
+
+
 @pytest.mark.parametrize("width", [3.4, 7.0])
 @pytest.mark.parametrize("font", style.FONTS)
 def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypatch, caplog, width, font):
     monkeypatch.chdir(tmp_path)
-    page = (NOTEBOOKS / "your_own_question.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    code = code.replace("3.4", str(width)).replace('"Computer Modern"', repr(font), 1)
+    code = pasted(1).replace("3.4", str(width)).replace('"Computer Modern"', repr(font), 1)
     rows = pd.DataFrame({"alpha": [0.5, 2.0], "train_loss": [-1e-3, 1.25e-3]})
     names = {"plt": plt, "style": style, "branches": {(1.0, branch): rows for branch in style.COLOURS}}
     with warnings.catch_warnings():
@@ -104,6 +122,8 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
     assert again["skipped"] == 4 and again["origin"]["store"] == again["store"] == str(tmp_path / "mine.sqlite")
     again = sweep(own_cells(SIZES, "mine"), tmp_path / "mine.sqlite", workers=1)
     assert again["seconds"].tolist() == table["seconds"].tolist()
+    fewer = sweep(SIZES | {"seeds": 1}, tmp_path / "mine.sqlite", workers=1, quiet=True)
+    assert len(fewer) == 4 and len(pd.read_parquet(fewer.attrs["table"])) == 8
 
 
 def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):

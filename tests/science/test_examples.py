@@ -9,7 +9,6 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import pytest
-from sphinx.pycode import ModuleAnalyzer
 
 import attention_book
 import attention_phases
@@ -30,9 +29,10 @@ def test_the_example_of_what_is_offered_runs(name):
 
 def test_every_field_of_a_record_is_described():
     """For the reference: by a comment that begins with "#:", or in the words of its class."""
+    analyzer = pytest.importorskip("sphinx.pycode").ModuleAnalyzer  # of the book
     fields = 0
     for name in [module.name for module in walk_packages(attention_phases.__path__, "attention_phases.")]:
-        said = ModuleAnalyzer.for_module(name).find_attr_docs()
+        said = analyzer.for_module(name).find_attr_docs()
         for kind in vars(import_module(name)).values():
             if (
                 isinstance(kind, type)

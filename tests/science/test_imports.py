@@ -58,3 +58,23 @@ def test_no_name_is_bound_to_two_things():
             values[name].add(value)
     assert len(values) > 300
     assert {name: some for name, some in values.items() if len(some) > 1} == {}
+
+
+WITHOUT = """
+import sys
+
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("playwright", "sphinx"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Without())
+"""
+
+
+@pytest.mark.slow
+def test_tests_of_the_science_are_found_without_a_browser_and_without_sphinx(python, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT, encoding="utf-8")
+    asked = "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", ROOT / "tests/science"
+    done = python(*asked, path=[tmp_path], cwd=ROOT)
+    assert done.returncode == 0, done.stdout[-2000:]

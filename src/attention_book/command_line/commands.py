@@ -46,7 +46,8 @@ def threshold(options):
 def sweep(options):
     """Compute the cells of an experiment, or of a grid of one's own, that are not there yet.
 
-    JSON: done, skipped, failed: numbers of cells; store, data: paths.
+    JSON: done, skipped, failed: numbers of cells; only_in_table: of those skipped, how many the store lacks; store,
+    table: files.
     """
     from ..experiments import own, results
 
@@ -68,8 +69,10 @@ def sweep(options):
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
     options.store, options.data = path, folder  # for the origin
-    summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
-    return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
+    where = options.scheduler, options.device
+    summary = results.compute(cells, path, folder, options.workers, options.quiet, *where)
+    done = {"done": summary.done, "skipped": summary.skipped, "only_in_table": summary.elsewhere, "failed": 0}
+    return {**done, "store": str(path), "table": str(folder / f"{cells[0].experiment}.parquet")}
 
 
 def verify(options):
@@ -132,12 +135,14 @@ def figure(options):
 def figures(options):
     """The pages that the command `figure` computes: figures, tables and further pages of the book.
 
-    JSON: figures, each with figure (its name), notebook and title.
+    JSON: figures, each with figure (its name), notebook, title and parameters, the names that `figure --set` takes.
     """
     from ..paths import notebooks, title
+    from .parameters import declared
 
-    rows = [
-        {"figure": name, "notebook": f"notebooks/{text.name}", "title": title(text.read_text(encoding="utf-8"))}
-        for name, text in notebooks().items()
-    ]
+    rows = []
+    for name, text in notebooks().items():
+        parameters = [parameter for parameter in declared(text) if parameter != "profile"]
+        about = title(text.read_text(encoding="utf-8"))
+        rows.append({"figure": name, "notebook": f"notebooks/{text.name}", "title": about, "parameters": parameters})
     return {"figures": rows}

@@ -173,6 +173,7 @@ def parser():
     option("--store", type=Path, help="SQLite file that keeps results as they come")
     option("--data", type=Path, help="folder of the exported tables")
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter other than the published one")
+    option("--device", default="cpu", help="where students are trained: cpu, cuda (a GPU) or auto")
     option = of_sweep.add_mutually_exclusive_group().add_argument
     option("--workers", type=int, help="processes (default: one a core)")
     option("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
+from inspect import signature
 from pathlib import Path
 
 from filelock import FileLock
 
 from attention_phases.errors import BadInput, ResultError, StoreError, SweepError, check_kind
-from attention_phases.machine import SpawnWithoutScript, process_pool
+from attention_phases.machine import SpawnWithoutScript, device_for, process_pool
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical, origin_of
 from attention_phases.task import Task
@@ -71,7 +73,7 @@ def read_cells(name, profile, cells):
     return of_cells(table, cells)
 
 
-def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
+def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu"):
     """Train students of every combination of some sizes, and return their table; run again, it goes on where it was.
 
     >>> from tempfile import TemporaryDirectory
@@ -87,10 +89,13 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
         sizes: by name `alpha`, `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`,
             as for `train`. A list, a range or an array is an axis, unless the parameter is a list itself; numbers of an
             array count to 12 digits, so that 0.3 of `linspace` is that of a list. Or a list of cells.
-        store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
+        store: SQLite file that keeps results as they come. The table is written beside it as Parquet, with the rows of
+            all cells that the store has; what is returned has those of these sizes. `attrs` name both files.
         workers: processes, by default one a core, 1 for this one.
         quiet: no progress on stderr.
         scheduler: address of a Dask cluster, in the place of workers.
+        device: as for `train`. On a GPU the cells run in this process, unless there are `workers`; the column
+            `accelerator` names it.
     """
     check_kind("sizes", sizes, Mapping | list | tuple)
     check_kind("store", store, str | Path)
@@ -100,9 +105,11 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells or not all(hasattr(cell, "experiment") for cell in cells):
         raise BadInput("sizes", sizes, "by name, or cells, one at least")
-    compute(cells, store, store.parent, workers, quiet, scheduler, in_process=workers == 1 and scheduler is None)
-    rows = of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
-    rows.attrs |= origin_of(store=str(store))
+    in_process = workers == 1 and scheduler is None
+    compute(cells, store, store.parent, workers, quiet, scheduler, device, in_process)
+    table = store.parent / f"{cells[0].experiment}.parquet"
+    rows = of_cells(table, cells)
+    rows.attrs |= origin_of(store=str(store), table=str(table))
     return rows
 
 
@@ -126,12 +133,17 @@ def folder_of(profile):
     return BUILT / profile / provenance.source_digest()
 
 
-def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_process=False):
+def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="cpu", in_process=False):
     """Compute the cells that neither the store nor the table in `folder` has, and export them; return a `Summary`.
 
     Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
     one after the other, if `in_process`. If some cells fail, the others are stored and exported before `SweepError`.
     """
+    if device != "cpu":
+        if apart := {type(cell).__name__ for cell in cells if "device" not in signature(cell.kind.worker).parameters}:
+            raise BadInput("device", device, f"cpu for the kind of cells {', '.join(sorted(apart))}")
+        if scheduler is None and "cuda" in {device_for(device, cell.d) for cell in cells}:
+            in_process = in_process or workers is None
     if Path(store_path).suffix == ".parquet":  # where the table is to be
         raise BadInput("store", str(store_path), "an SQLite file, such as mine.sqlite; the table is written beside it")
     with _telling(store_path), _executor(workers, scheduler, in_process) as executor:
@@ -141,7 +153,9 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_proces
         known = set(load(table)["cell"]) if table.exists() else set()
         with Store(store_path) as store:
             try:
-                summary = run(cells, work, store, executor, quiet, known)
+                summary = run(
+                    cells, partial(work, device=device) if device != "cpu" else work, store, executor, quiet, known
+                )
             finally:
                 try:
                     export(store, folder, {} if cells[0].experiment in GRIDS else meanings())

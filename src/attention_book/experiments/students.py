@@ -31,18 +31,20 @@ STUDENTS: Tolerances = {
 UNREPEATABLE = {"seconds": "a time", "steps": BY_ROUNDING["grad_norm"], **BY_ROUNDING}
 
 
-def train_students(cell, displaced=0.0):
+def train_students(cell, displaced=0.0, device="cpu"):
     """Train from every start of a cell; a row for each.
 
     A row has the columns of `trials.train` but `seed` and `converged`, and those of `tested`, see `trials.train_on`.
 
     cell: a `StudentCell`, or one of its kind.
     displaced: relative displacement of every weight of the starts; the data stay the same.
+    device: as for `trials.train`.
     """
+    from attention_phases.machine import device_for
     from attention_phases.training import trials
 
-    rng = cell.rng()
-    data = cell.seen(trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture))
+    rng, device = cell.rng(), device_for(device, cell.d)
+    data = cell.seen(trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture, device))
     setting = cell.optimizer, cell.architecture
     rows = trials.train_on(cell.task, data, cell.starts, rng, *setting, displaced=displaced, **cell.settings)
     return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them

@@ -68,11 +68,19 @@ def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
     return rows
 
 
-def environment() -> dict[str, str | None]:
-    """Return the code's version and commit, the versions below it and the machine, as a flat dict."""
+def environment(since: int = 0) -> dict[str, str | None]:
+    """Return the code's version and commit, the versions below it and the machine, as a flat dict.
+
+    since: what `allocations` said before the work; the GPU is named where the work has used it.
+    """
+    used = allocations() > since
+    return {**_fixed(), "accelerator": sys.modules["torch"].cuda.get_device_name() if used else None}
+
+
+def allocations() -> int:
+    """Return how often this process has asked a GPU for memory."""
     torch = sys.modules.get("torch")
-    used = torch and torch.cuda.is_initialized()  # a GPU, by this process
-    return {**_fixed(), "accelerator": torch.cuda.get_device_name() if used else None}  # pyright: ignore
+    return torch.cuda.memory_stats()["allocation.all.allocated"] if torch and torch.cuda.is_initialized() else 0
 
 
 @cache

@@ -131,11 +131,12 @@ class Failure(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What `run` did: cells computed, cells known before, and the failures."""
+    """What `run` did: cells computed, cells known before, the failures, and known cells that the store has not."""
 
     done: int
     skipped: int
     failed: list[Failure]
+    elsewhere: int
 
 
 def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
@@ -175,6 +176,7 @@ def run(
     stored = store.keys()
     missing = [cell for text, cell in by_text.items() if text not in known and key(text) not in stored]
     skipped = len(by_text) - len(missing)
+    elsewhere = sum(key(text) not in stored for text in known & by_text.keys())
     todo = iter(missing)
     done, failed, pending, finished = 0, [], {}, SimpleQueue()
     go_on = "they are stored, run again to go on"
@@ -186,7 +188,7 @@ def run(
                 pending[future] = cell
                 future.add_done_callback(finished.put)
             if not pending:
-                return Summary(done, skipped, failed)
+                return Summary(done, skipped, failed, elsewhere)
             future = finished.get()
             cell = pending.pop(future)
             try:
@@ -216,10 +218,10 @@ def run(
 
 def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
     """Rows and provenance of a cell; runs in the worker."""
-    start = time.perf_counter()
+    start, before = time.perf_counter(), provenance.allocations()
     rows = work(cell)
     return rows, {
-        **provenance.environment(),
+        **provenance.environment(before),
         "cell_seconds": time.perf_counter() - start,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }

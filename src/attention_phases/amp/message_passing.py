@@ -155,7 +155,7 @@ def limiting(task: Task, data: Dataset) -> Dataset:
     """
     if task.clusters or len(task.teachers) > 1 or np.ndim(task.directions[0].eigenvalue):
         raise BadInput("task", task, "without clusters, with one teacher, and of tokens with one law" + COVERED)
-    data = data.double()
+    data = data.to("cpu", torch.float64)
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
     y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi

@@ -34,7 +34,7 @@ def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
     (20, 20)
     """
     parts = data.inputs, data.targets, data.stiffness, weights
-    x, targets, stiffness, Q = (part.double().numpy() for part in parts)
+    x, targets, stiffness, Q = (part.double().cpu().numpy() for part in parts)
     bent = hessians((x @ Q).T, targets.T, stiffness / 2) @ x
     return lam * np.eye(data.d) + x.reshape(-1, data.d).T @ bent.reshape(-1, data.d)
 

@@ -7,7 +7,8 @@ tokens u = (1, -1). It mixes x with S = softmax(h h^T), h = x Q/sqrt(d).
 A task with structure is drawn in the basis in which the covariances are diagonal.
 """
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -20,6 +21,19 @@ from .architectures import STANDARD, Architecture
 
 TOKEN_COPIES = 3  # at least, while a training set is made: as drawn, as the student reads them, and reduced
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
+
+
+class TensorRecord:
+    """A dataclass whose tensors are of one type, and on one device."""
+
+    def to(self, *where: Any) -> Self:
+        """Return the same on another device or of another type, which are named as for `torch.Tensor.to`."""
+        tensors = {name: value.to(*where) for name, value in vars(self).items() if torch.is_tensor(value)}
+        return replace(self, **tensors)  # pyright: ignore[reportArgumentType, reportType]
+
+    def double(self) -> Self:
+        """Return the same in float64."""
+        return self.to(torch.float64)
 
 
 def sentence_count(alpha: float, d: int) -> int:

@@ -5,7 +5,7 @@ square needs only ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``, so that all f
 nothing of size d beside the fields h = x W/sqrt(d).
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -15,11 +15,11 @@ from ..errors import COVERED, BadInput
 from ..machine import torch_defaults
 from ..task import Task
 from .architectures import Architecture
-from .sentences import draw, fit_linear, positional_encoding
+from .sentences import TensorRecord, draw, fit_linear, positional_encoding
 
 
 @dataclass(frozen=True)
-class Sentences:
+class Sentences(TensorRecord):
     """Training sentences, reduced to what the risk needs; n is the last axis."""
 
     inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
@@ -42,11 +42,6 @@ class Sentences:
         """The number of weights that a student of these sentences has."""
         beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # the columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
-
-    def double(self) -> "Sentences":
-        """The same training set in float64."""
-        tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
-        return replace(self, **tensors)
 
     def linear(self) -> np.ndarray:
         """The linear model fitted on these sentences, (L, L)."""
@@ -71,16 +66,16 @@ def sample(
     along = x.sum(2) / d**1.5
     marked = (target * positions[:, None]).sum(1)  # Y u
     return Sentences(
-        inputs=(x / d**0.5).reshape(-1, d).to(device),
-        gram=gram.to(device),
-        attention=target.to(device),
-        tilt=(marked[:, None] * along).to(device),
+        inputs=(x / d**0.5).reshape(-1, d),
+        gram=gram,
+        attention=target,
+        tilt=marked[:, None] * along,
         floor=marked.double().square().sum().item() / (2 * d),
-        positions=positions.to(device),
-        teacher=teacher.to(device),
-        score=torch.tensor(architecture.score, dtype=y.dtype, device=device),
+        positions=positions,
+        teacher=teacher,
+        score=torch.tensor(architecture.score, dtype=y.dtype),
         value=architecture.value,
-    )
+    ).to(device)
 
 
 def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:

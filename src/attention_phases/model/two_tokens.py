@@ -5,8 +5,7 @@ row's loss is ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `tar
 and nothing of size d is left beside h = x Q/sqrt(d).
 """
 
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -15,11 +14,11 @@ from torch import Tensor
 from ..machine import torch_defaults
 from ..task import Task
 from .one_pass import pass_over
-from .sentences import draw, fit_linear, labels, moments, positional_encoding
+from .sentences import TensorRecord, draw, fit_linear, labels, moments, positional_encoding
 
 
 @dataclass(frozen=True)
-class Dataset:
+class Dataset(TensorRecord):
     """Training sentences, reduced to what the risk needs."""
 
     inputs: Tensor = field(repr=False)  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
@@ -40,11 +39,6 @@ class Dataset:
         """Numbers of weights that a student of these sentences may have: of one column, or of two."""
         return self.d, 2 * self.d
 
-    def double(self) -> Self:
-        """The same training set in float64."""
-        tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
-        return replace(self, **tensors)
-
     def linear(self) -> np.ndarray:
         """The linear model fitted on these sentences, (2, 2)."""
         return fit_linear(self.gram, self.cross)
@@ -61,10 +55,10 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
         device: where the training set is kept.
     """
     teacher, xi, y = draw(task, alpha, d, rng)
-    return reduced(positional_encoding(task, xi), labels(task, xi, y), teacher, device)
+    return reduced(positional_encoding(task, xi), labels(task, xi, y), teacher).to(device)
 
 
-def reduced(x: Tensor, goal: Tensor, teacher: Tensor, device: str = "cpu") -> Dataset:
+def reduced(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
     """A training set of sentences as the student reads them, x (2, n, d), and of their labels (2, n, d)."""
     d, line = x.shape[2], x[0] - x[1]
     stiffness = line.square().sum(1)
@@ -72,13 +66,13 @@ def reduced(x: Tensor, goal: Tensor, teacher: Tensor, device: str = "cpu") -> Da
     targets = (start * line).sum(2) / stiffness
     missed = start - targets[:, :, None] * line  # a difference of squares would round as they do, not as it does
     return Dataset(
-        inputs=(x / d**0.5).transpose(0, 1).contiguous().to(device),
-        stiffness=(stiffness / d).to(device),
-        targets=targets.T.contiguous().to(device),
+        inputs=(x / d**0.5).transpose(0, 1).contiguous(),
+        stiffness=stiffness / d,
+        targets=targets.T.contiguous(),
         floor=missed.square().sum(2).sum(dtype=torch.float64).item() / (2 * d),
         gram=moments(x, x),
         cross=moments(goal, x),
-        teacher=teacher.to(device),
+        teacher=teacher,
     )
 
 
@@ -91,7 +85,7 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 
     The training loss is R/d.
     """
-    return (by_products if weights.is_cuda else _in_one_pass)(data, weights, lam)
+    return (_in_one_pass if weights.is_cpu else by_products)(data, weights, lam)
 
 
 def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:

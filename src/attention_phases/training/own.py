@@ -1,14 +1,14 @@
 """A training of one's own on the data sets of `train`: what PyTorch differentiates, and what tables say of weights."""
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..errors import BadInput, check_kind
-from ..machine import torch_defaults
+from ..machine import device_for, torch_defaults
 from ..model import two_tokens
 from ..model.sentences import draw, labels, positional_encoding
 from ..model.weights import of_weights
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Labelled(two_tokens.Dataset):
     """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
 
@@ -30,16 +30,32 @@ class Labelled(two_tokens.Dataset):
     sentences: Tensor = field(repr=False)
     labels: Tensor = field(repr=False)  #: Y xi, what it should answer, (n, 2, d)
 
+    def __repr__(self) -> str:
+        alpha, d, seed = (self.origin[name] for name in ("alpha", "d", "seed"))
+        return f"data_set({self.task!r}, alpha={alpha}, d={d}, seed={seed})"
+
     def risk(self, weights: Any) -> Tensor:
         """Return the risk R (Eq. 3) with its penalties of weights (d,) or (k, d), as () or (k,), in float64.
 
         The training loss is R/d. Autograd takes its first derivatives from the compiled gradient of `two_tokens.risk`.
-        Higher derivatives, and the transforms of `torch.func`, come from `two_tokens.by_products`, which is slower.
+        Higher derivatives, `torch.func` and `torch.compile` take `two_tokens.by_products` instead, which is slower.
+        The risk is computed where the weights are. Data that are elsewhere are copied there, once.
         """
         weights = _tensor(self, weights)
-        if torch._C._are_functorch_transforms_active():  # they do not see into compiled code
-            return _differentiable(self, weights)[0]
-        return _Risk.apply(weights, self)  # pyright: ignore[reportReturnType]
+        data = self._beside(weights)
+        if torch._C._are_functorch_transforms_active() or torch.compiler.is_compiling():
+            # Neither sees into code that Numba has compiled.
+            return _differentiable(data, weights)[0]
+        return _Risk.apply(weights, data)  # pyright: ignore[reportReturnType]
+
+    def _beside(self, weights: Tensor) -> Self:
+        """The same on the device of the weights; a copy is kept for the next step."""
+        if weights.device == self.inputs.device:
+            return self
+        copies = vars(self).setdefault("_copies", {})
+        if weights.device not in copies:
+            copies[weights.device] = self.to(weights.device)
+        return copies[weights.device]
 
 
 class _Risk(torch.autograd.Function):
@@ -60,7 +76,7 @@ class _Risk(torch.autograd.Function):
 
 def _differentiable(data: Labelled, weights: Tensor) -> tuple[Tensor, Tensor]:
     """`_evaluate` the risk by operations that PyTorch differentiates as often as it is asked to."""
-    with torch.autocast(data.inputs.device.type, enabled=False):
+    with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
         return _evaluate(two_tokens.by_products, data, weights)
 
 
@@ -72,7 +88,7 @@ def _evaluate(risk: Risk, data: Labelled, weights: Tensor) -> tuple[Tensor, Tens
 
 
 @torch_defaults()
-def data_set(task: Task, alpha: float, d: int, seed: int = 0) -> Labelled:
+def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu") -> Labelled:
     """Return the sentences, labels and teacher that ``train(task, alpha, d, seeds=[seed])`` trains on, as tensors.
 
     >>> from attention_phases import Task, data_set
@@ -85,14 +101,16 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0) -> Labelled:
     torch.Size([40])
 
     A student of weights Q reads ``h = x Q/sqrt(d)`` of each token x and answers ``softmax(h h^T) x``; R is the sum over
-    sentences of ``|label - answer|^2/(2 d)`` and ``lam |Q|^2/2``.
+    sentences of ``|label - answer|^2/(2 d)`` and ``lam |Q|^2/2``. The `device` is where the tensors are, "cpu", "cuda"
+    or "auto", as for `train`; the sentences do not depend on it.
     """
-    rng = np.random.default_rng(seed_sequence(record_of(task, alpha, d, seed)))
+    record, device = record_of(task, alpha, d, seed), device_for(device, d)
+    rng = np.random.default_rng(seed_sequence(record))
     teacher, xi, y = draw(task, alpha, d, rng)
     x, goal = positional_encoding(task, xi), labels(task, xi, y)
     of_fit = vars(two_tokens.reduced(x, goal, teacher))
     texts = {"sentences": x.transpose(0, 1).contiguous(), "labels": goal.transpose(0, 1).contiguous()}
-    return Labelled(**of_fit, task=task, origin=origin_of(task=task, alpha=alpha, d=d, seed=seed), **texts)
+    return Labelled(**of_fit, task=task, origin=origin_of(task=task, alpha=alpha, d=d, seed=seed), **texts).to(device)
 
 
 @torch_defaults()
@@ -109,7 +127,7 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
 
     Args:
         weights: a tensor, with or without a gradient, or an array.
-        data: of `data_set`, for the same task.
+        data: of `data_set`, for the same task; weights that are elsewhere are moved to its device.
     """
     import pandas as pd  # slow to load
 
@@ -128,7 +146,11 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
 def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:
     """Weights (d,) or (k, d) as a tensor."""
     try:
-        weights = weights if isinstance(weights, Tensor) else torch_defaults()(torch.as_tensor)(weights)
+        weights = (
+            weights
+            if isinstance(weights, Tensor)
+            else torch_defaults()(torch.as_tensor)(weights).to(data.inputs.device)
+        )
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("weights", weights, "a tensor or an array of numbers") from None
     if weights.is_complex():

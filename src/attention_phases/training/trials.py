@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..errors import BadInput, check_seeds, check_several
-from ..machine import spread, torch_defaults
+from ..machine import device_for, spread, torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
@@ -32,6 +32,7 @@ def train(
     architecture: Architecture = STANDARD,
     workers: int | None = None,
     report: Callable[[], object] | None = None,
+    device: str = "cpu",
     **settings: float,
 ) -> "pd.DataFrame":
     """Train students on sampled sentences, and return a row for each data set and start.
@@ -58,8 +59,11 @@ def train(
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
-        workers: processes, by default one a core where work takes longer than starting them; no number depends on it.
+        workers: processes, by default one a core where work takes longer than starting them, and this one alone for a
+            GPU; no number depends on it.
         report: called without arguments after each data set.
+        device: "cpu", "cuda", a GPU, or "auto", the GPU where one is there and d is at least `machine.GPU_FROM`. The
+            sentences are the same everywhere; sums are rounded otherwise on a GPU.
     """
     import pandas as pd  # slow to load
 
@@ -67,21 +71,22 @@ def train(
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     if len({*starts}) < len(starts):
         raise BadInput("starts", starts, "different ones")
-    size = task, alpha, d, architecture
-    jobs = [(record_of(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
+    records, device = [record_of(task, alpha, d, seed, architecture) for seed in seeds], device_for(device, d)
+    jobs = [(record, (task, alpha, d, architecture, device), starts, optimizer, settings) for record in records]
+    workers = 1 if workers is None and device != "cpu" else workers
     tables = spread(_trial, jobs, workers, report)
     table = pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
     asked = {"task": task, "architecture": architecture, "alpha": alpha, "d": d, "seeds": seeds, "optimizer": optimizer}
-    table.attrs |= origin_of(**asked, **settings)
+    table.attrs |= origin_of(**asked, device=device, **settings)
     return table
 
 
 @torch_defaults()
 def _trial(job: tuple) -> list[dict[str, Any]]:
     """The rows of one data set."""
-    record, (task, alpha, d, architecture), starts, optimizer, settings = job
+    record, (task, alpha, d, architecture, device), starts, optimizer, settings = job
     rng, own = np.random.default_rng(seed_sequence(record)), None if architecture == STANDARD else architecture
-    return train_on(task, sample(task, alpha, d, rng, own), starts, rng, optimizer, own, **settings)
+    return train_on(task, sample(task, alpha, d, rng, own, device), starts, rng, optimizer, own, **settings)
 
 
 def sample(
@@ -129,8 +134,8 @@ def train_on(
         found = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
         rows.append({"start": start, **measured, **found})
     if tested is not None:
-        fresh = draw_sentences(tested, data.teacher, FRESH, rng)
+        fresh = draw_sentences(tested, data.teacher.cpu(), FRESH, rng)
         linear = sampled_error(tested, *fresh, mixing=data.linear())
         for row, student in zip(rows, fits):
-            row |= {"tested_mse": sampled_error(tested, *fresh, student.weights), "tested_linear_mse": linear}
+            row |= {"tested_mse": sampled_error(tested, *fresh, student.weights.cpu()), "tested_linear_mse": linear}
     return rows

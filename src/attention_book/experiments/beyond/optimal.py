@@ -29,7 +29,7 @@ def beside_positions(task, data):
     """
     from torch import tensor
 
-    known = task.omega * tensor(np.diag(task.matrix), dtype=data.targets.dtype)
+    known = task.omega * tensor(np.diag(task.matrix)).to(data.targets)
     share = 1 - task.omega
     return replace(data, stiffness=share**2 * data.stiffness, targets=(data.targets - known) / share)
 

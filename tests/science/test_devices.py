@@ -1,0 +1,215 @@
+"""Students on a GPU: what runs there, with whose sentences, and what is refused where there is none.
+
+Where there is no GPU, PyTorch's device "meta", of tensors without values, stands for one. The code that a GPU runs is
+then compared with the compiled one, both on the CPU.
+"""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from attention_book import grid, sweep
+from attention_book.experiments.beyond.optimal import beside_positions
+from attention_book.store import provenance
+from attention_phases import Architecture, BadInput, Task, data_set, fit, measure, train
+from attention_phases.machine import GPU_FROM, device_for, torch_defaults
+from attention_phases.model import students, two_tokens
+from attention_phases.training.trials import sample
+
+TASK, func = Task(omega=0.3, l1=0.01), torch.func
+STUDENTS = [None, *(Architecture(form) for form in ("untied", "value", "full_value")), Architecture(tokens=3)]
+
+
+def on_a_gpu(test):
+    found = torch.cuda.is_available()
+    return pytest.mark.gpu(pytest.mark.skipif(not found, reason="PyTorch finds no GPU here")(test))
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """A function that says whether a GPU is there."""
+    return lambda there: monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+
+
+def test_a_device_that_is_not_there_is_refused_in_one_line(pretended, tmp_path):
+    pretended(False)
+    store = tmp_path / "mine.sqlite"
+    for ask in (train, data_set, lambda *size, device: sweep({"alpha": 1.0, "d": 20}, store, device=device)):
+        for device in ("cuda", "gpu"):
+            with pytest.raises(BadInput) as caught:
+                ask(TASK, 1.0, 20, device=device)
+            said = f"device = '{device}': must be one of auto, cpu; PyTorch finds no GPU here"
+            assert str(caught.value) == said
+    assert not store.exists()
+
+
+def test_auto_is_the_gpu_from_the_size_on_from_which_it_is_faster(pretended):
+    for there, small, large in ((False, "cpu", "cpu"), (True, "cpu", "cuda")):
+        pretended(there)
+        assert [device_for("auto", d) for d in (GPU_FROM - 1, GPU_FROM)] == [small, large]
+        assert device_for("cpu", GPU_FROM) == device_for(torch.device("cpu"), 2) == "cpu"
+
+
+def test_a_gpu_is_one_process_and_gets_all_sentences(pretended, monkeypatch):
+    pretended(True)
+    seen = []
+    monkeypatch.setattr("attention_phases.training.trials.sample", lambda *given: seen.append(given[-1]) or 1 / 0)
+    monkeypatch.setattr("attention_phases.machine.process_pool", lambda *given: pytest.fail("processes"))
+    for device, d in (("cuda", 20), ("auto", GPU_FROM)):
+        with pytest.raises(ZeroDivisionError):
+            train(TASK, 1.0, d, 8, device=device)
+    assert seen == ["cuda", "cuda"]
+
+
+def test_cells_that_train_nobody_are_refused_on_a_gpu(tmp_path):
+    with pytest.raises(BadInput, match="device = 'auto': must be cpu for the kind of cells"):
+        sweep(grid("fig03_theory", "smoke"), tmp_path / "mine.sqlite", device="auto")
+
+
+def test_a_cell_names_the_gpu_that_it_has_used_and_no_other_one(monkeypatch):
+    count = 0
+    cuda = SimpleNamespace(
+        is_initialized=lambda: True,
+        memory_stats=lambda: {"allocation.all.allocated": count},
+        get_device_name=lambda: "a GPU",
+    )
+    monkeypatch.setitem(provenance.sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    before, count = provenance.allocations(), 3
+    assert provenance.environment(before)["accelerator"] == "a GPU"
+    assert provenance.environment(provenance.allocations())["accelerator"] is None
+
+
+# On another device, in tensors without values
+
+
+class OneDevice(TorchDispatchMode):
+    """Within it no operation takes tensors of two devices, which "meta" allows to some."""
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        tensors = (part for part in tree_leaves((args, kwargs)) if torch.is_tensor(part) and part.ndim)
+        if len({part.device for part in tensors}) > 1:
+            raise RuntimeError(f"{operation} of two devices")
+        return operation(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("architecture", STUDENTS, ids=str)
+def test_no_tensor_of_the_cpu_is_left_in_the_risk_of_data_elsewhere(architecture):
+    rng, task = np.random.default_rng, TASK if architecture is None else Task(omega=0.3)
+    data = sample(task, 1.0, 12, rng(0), architecture)
+    risk = two_tokens.risk if architecture is None else students.risk
+    weights = torch.ones(2, data.sizes[-1], device="meta")
+    with OneDevice():
+        assert {part.device.type for part in risk(data.to("meta"), weights, 0.01)} == {"meta"}
+        with pytest.raises(RuntimeError):  # as it should be if a tensor were left
+            risk(replace(data.to("meta"), inputs=data.inputs), weights, 0.01)
+
+
+def test_a_student_who_is_given_the_positions_sees_them_on_another_device():
+    data = sample(TASK, 1.0, 12, np.random.default_rng(0), None, "meta")
+    assert beside_positions(TASK, data).targets.device.type == "meta"
+
+
+LOOPS = {
+    "autograd": lambda risk, weights: torch.autograd.grad(risk(weights).sum(), weights)[0],
+    "again": lambda risk, weights: torch.autograd.functional.hvp(lambda w: risk(w).sum(), weights, weights)[1],
+    "grad": lambda risk, weights: func.grad(lambda w: risk(w).sum())(weights),
+    "vmap": lambda risk, weights: func.vmap(func.grad(risk))(weights),
+    "jacrev": lambda risk, weights: func.jacrev(func.grad(risk))(weights[0]),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_the_risk_is_computed_where_the_weights_are(loop):
+    data, weights = data_set(TASK, 1.0, 12), torch.ones(2, 12, device="meta", requires_grad=True)
+    with OneDevice():
+        assert data.risk(weights).device.type == loop(data.risk, weights).device.type == "meta"
+    copied = data._beside(weights)
+    assert data._beside(weights) is copied and copied.risk([1.0] * 12).device.type == "meta"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loop", ["autograd", "grad", "vmap"])
+def test_a_compiled_loop_has_the_same_gradient(loop):
+    torch.compiler.reset()
+    data = data_set(TASK, 1.0, 12)
+    weights = torch.stack([data.teacher, 0.3 * torch.ones(12)]).requires_grad_()
+    risk = torch.compile(data.risk, backend="eager")
+    found, expected = (LOOPS[loop](some, weights) for some in (risk, data.risk))
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_a_gpu_runs_reaches_the_losses_of_compiled_code():
+    """Both on the CPU."""
+    data = data_set(Task(omega=0.3), 1.5, 150)
+    starts = torch.stack([data.teacher, torch.full((150,), 150**-0.5)])
+    here, there = (fit(data, 0.01, starts, risk=risk) for risk in (None, two_tokens.by_products))
+    for one, other in zip(here, there):
+        assert other.train_loss == pytest.approx(one.train_loss, rel=1e-6)
+
+
+def test_products_have_all_digits_whatever_the_caller_has_set():
+    seen, kinds = [], (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        torch_defaults()(lambda: seen.append([kind.fp32_precision for kind in kinds]))()
+        assert seen == [["ieee", "ieee"]] and torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+# Where there is a GPU
+
+
+@on_a_gpu
+@pytest.mark.parametrize("architecture", [Architecture(), *STUDENTS[1:]], ids=str)
+def test_the_same_seed_ends_at_the_same_losses_on_a_gpu(architecture):
+    size = Task(omega=0.3), 1.5, 150, 2, ("semantic", "positional"), "lbfgs", architecture
+    here, there = (train(*size, device=device) for device in ("cpu", "cuda"))
+    assert there.attrs["device"] == "cuda"
+    np.testing.assert_allclose(there["train_loss"], here["train_loss"], rtol=1e-6)
+    np.testing.assert_allclose(there[["q", "m", "theta"]], here[["q", "m", "theta"]], atol=3e-4)
+
+
+@on_a_gpu
+def test_sentences_of_a_seed_are_the_same_on_a_gpu():
+    here, there = data_set(TASK, 1.5, 50), data_set(TASK, 1.5, 50, device="cuda")
+    for name in ("sentences", "labels", "teacher", "inputs", "targets"):
+        assert torch.equal(getattr(there, name).cpu(), getattr(here, name))
+    loss, other = (measure(TASK, here.teacher, data)["train_loss"].item() for data in (here, there))
+    assert other == pytest.approx(loss, rel=1e-6)
+
+
+@on_a_gpu
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_loops_of_ones_own_run_on_a_gpu(loop):
+    data = data_set(TASK, 1.5, 50)
+    weights = torch.stack([data.teacher, 0.3 * torch.ones(50)]).requires_grad_()
+    there = weights.detach().cuda().requires_grad_()
+    torch.testing.assert_close(loop(data.risk, there).cpu(), loop(data.risk, weights), rtol=1e-4, atol=1e-4)
+    compiled = torch.compile(data.risk)(there)
+    torch.testing.assert_close(compiled.cpu(), data.risk(weights), rtol=1e-6, atol=0)
+
+
+@on_a_gpu
+@pytest.mark.parametrize("caller", [lambda: torch.autocast("cuda", torch.bfloat16), lambda: torch.device("cuda")])
+def test_no_setting_of_the_caller_changes_a_number_on_a_gpu(caller):
+    expected = train(TASK, 1.5, 50, 1, device="cuda").drop(columns="seconds")
+    torch.set_float32_matmul_precision("high")
+    try:
+        with caller():
+            found = train(TASK, 1.5, 50, 1, device="cuda").drop(columns="seconds")
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert found.equals(expected)
+
+
+@on_a_gpu
+def test_rows_of_a_sweep_say_where_they_were_made(tmp_path):
+    for name, device in (("gpu", "cuda"), ("cpu", "cpu")):
+        rows = sweep({"alpha": 1.0, "d": 20, "seeds": 2}, tmp_path / f"{name}.sqlite", 1, True, device=device)
+        assert set(rows["accelerator"]) == {torch.cuda.get_device_name() if device == "cuda" else None}
