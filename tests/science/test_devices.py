@@ -111,7 +111,7 @@ def test_no_tensor_of_the_cpu_is_left_in_the_risk_of_data_elsewhere(architecture
 
 def test_a_student_who_is_given_the_positions_sees_them_on_another_device():
     data = sample(TASK, 1.0, 12, np.random.default_rng(0), None, "meta")
-    assert beside_positions(TASK, data).targets.device.type == "meta"
+    assert vars(beside_positions(TASK, data))["targets"].device.type == "meta"
 
 
 LOOPS = {
