@@ -105,14 +105,18 @@ def check_seeds(seeds: object) -> list[int]:
     return named
 
 
-def check_memory(name: str, value: object, needed: float) -> None:
-    """Raise `BadInput` if so many bytes fit neither the machine's memory nor the limit that `ulimit -v` sets."""
+def check_memory(name: str, value: object, needed: float, device: str = "cpu") -> None:
+    """Raise `BadInput` if so many bytes do not fit a GPU, or neither this machine nor the limit of `ulimit -v`."""
     there = float("inf")
+    if device == "cuda":
+        import torch  # slow to load
+
+        there = torch.cuda.mem_get_info()[1]
     with suppress(ImportError, AttributeError, ValueError, OSError):  # as on Windows, which says neither
         import resource
 
         limits = resource.getrlimit(resource.RLIMIT_AS)[0], os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        there = min(limit for limit in limits if limit > 0)  # no limit is -1
+        there = min(limit for limit in limits if limit > 0) if device == "cpu" else there  # no limit is -1
     if needed > there:
         raise BadInput(name, value, f"smaller: at least {needed:.2g} bytes are needed, {there:.2g} are there")
 

@@ -162,6 +162,36 @@ def test_products_have_all_digits_whatever_the_caller_has_set():
         torch.set_float32_matmul_precision("highest")
 
 
+# Larger than what is drawn at once
+
+
+CLUSTERS = ((0.5, (0.3, -0.3), (0.2, 0.1)), (0.5, (-0.3, 0.3), (0.0, 0.1)))
+
+
+@pytest.mark.parametrize("task", [TASK, Task(omega=0.3, clusters=CLUSTERS)], ids=["plain", "clusters"])
+def test_a_data_set_that_is_drawn_in_chunks_is_the_same_and_so_is_what_is_drawn_next(task, monkeypatch):
+    def drawn():
+        rng = np.random.default_rng(3)
+        return sample(task, 1.55, 20, rng), rng.standard_normal(5).tolist()
+
+    whole, after = drawn()
+    monkeypatch.setattr("attention_phases.model.sentences.CHUNK", 2 * 20 * 8)  # 8 sentences of 31, seven at the end
+    chunked, later = drawn()
+    assert later == after
+    for name, value in vars(whole).items():
+        np.testing.assert_allclose(getattr(chunked, name), value, rtol=2e-5, atol=1e-6, err_msg=name)
+
+
+def test_a_data_set_that_does_not_fit_is_refused_in_one_line_before_it_is_drawn(pretended, monkeypatch):
+    pretended(True)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (0, 10**9))
+    with pytest.raises(BadInput) as caught:
+        train(TASK, 1.5, 30_000, 1, device="cuda")
+    assert str(caught.value) == "d = 30000: must be smaller: at least 1.1e+10 bytes are needed, 1e+09 are there"
+    with pytest.raises(BadInput, match=r"^d = 3000000: must be smaller: at least"):
+        train(TASK, 1.5, 3_000_000, 1)
+
+
 # Where there is a GPU
 
 

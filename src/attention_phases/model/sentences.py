@@ -7,6 +7,8 @@ tokens u = (1, -1). It mixes x with S = softmax(h h^T), h = x Q/sqrt(d).
 A task with structure is drawn in the basis in which the covariances are diagonal.
 """
 
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,6 +22,7 @@ from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
 TOKEN_COPIES = 3  # at least, while a training set is made: as drawn, as the student reads them, and reduced
+CHUNK = 2**27  # numbers in sentences that are drawn at once, half a gigabyte: stored results have no larger data sets
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
@@ -50,10 +53,50 @@ def draw(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw the teacher, then sentences and their teacher fields: see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
-    large = ("alpha", alpha) if alpha > d else ("d", d)  # which is to blame
-    check_memory(*large, TOKEN_COPIES * 4 * architecture.tokens * n * d)  # before anything of this size is asked for
+    check_memory(
+        *_to_blame(alpha, d), TOKEN_COPIES * 4 * architecture.tokens * n * d
+    )  # before anything of this size is asked for
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
+
+
+class _Ahead:
+    """What a generator draws for sentences, of which some are asked for at a time: it gives all first tokens first."""
+
+    def __init__(self, rng: np.random.Generator, counts: list[int], tokens: int, d: int):
+        self.rng, self.streams = rng, []
+        for _ in range(tokens):
+            self.streams.append(deepcopy(rng))
+            for count in counts:
+                rng.standard_normal((count, d), dtype=np.float32)  # so that it stands where the next token begins
+        self.choice = rng.choice
+
+    def standard_normal(self, shape: tuple, dtype: type) -> np.ndarray:
+        return np.stack([stream.standard_normal(shape[1:], dtype=dtype) for stream in self.streams])
+
+
+def draw_in_chunks(
+    task: Task, alpha: float, d: int, rng: np.random.Generator, device: str
+) -> tuple[Tensor, Iterator[tuple[Tensor, Tensor]]]:
+    """Draw what `draw` does of two tokens, the sentences some at a time; all of them need not fit at once but reduced.
+
+    device: where what is made of them, as large as one copy of the tokens, is kept.
+    """
+    n, most = sentence_count(alpha, d), max(1, CHUNK // (2 * d))
+    check_memory(*_to_blame(alpha, d), 8 * n * d, device)
+    if n <= most:
+        teacher, *sentences = draw(task, alpha, d, rng)
+        return teacher, iter([tuple(sentences)])
+    counts = [min(most, n - first) for first in range(0, n, most)]
+    check_memory(*_to_blame(alpha, d), 8 * d * (TOKEN_COPIES * most + n * (device == "cpu")))
+    teacher = draw_teacher(task, d, rng)
+    ahead: Any = _Ahead(rng, counts, 2, d)
+    return teacher, (draw_sentences(task, teacher, count, ahead) for count in counts)
+
+
+def _to_blame(alpha: float, d: int) -> tuple[str, float]:
+    """The parameter, with its value, that makes data sets of this size large."""
+    return ("alpha", alpha) if alpha > d else ("d", d)
 
 
 def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:

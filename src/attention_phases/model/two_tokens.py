@@ -5,7 +5,8 @@ row's loss is ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `tar
 and nothing of size d is left beside h = x Q/sqrt(d).
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor
 from ..machine import torch_defaults
 from ..task import Task
 from .one_pass import pass_over
-from .sentences import TensorRecord, draw, fit_linear, labels, moments, positional_encoding
+from .sentences import TensorRecord, draw_in_chunks, fit_linear, labels, moments, positional_encoding, sentence_count
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,28 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
         rng: draws everything on the CPU, so that a seed means the same data on every device.
         device: where the training set is kept.
     """
-    teacher, xi, y = draw(task, alpha, d, rng)
-    return reduced(positional_encoding(task, xi), labels(task, xi, y), teacher).to(device)
+    teacher, chunks = draw_in_chunks(task, alpha, d, rng, device)
+    parts = (reduced(positional_encoding(task, xi), labels(task, xi, y), teacher) for xi, y in chunks)
+    return _joined(parts, sentence_count(alpha, d), device)
+
+
+def _joined(parts: Iterator[Dataset], n: int, device: str) -> Dataset:
+    """One training set of `n` sentences in all, of which there is never a second copy."""
+    whole = next(parts).to(device)
+    done = len(whole.targets)
+    if done == n:
+        return whole
+    names = "inputs", "stiffness", "targets"
+    room = {name: torch.empty(n, *getattr(whole, name).shape[1:], device=device) for name in names}
+    for name, place in room.items():
+        place[:done] = getattr(whole, name)
+    for part in parts:
+        for name, place in room.items():
+            place[done : done + len(part.targets)] = getattr(part, name)
+        done += len(part.targets)
+        sums = {name: getattr(whole, name) + getattr(part, name) for name in ("floor", "gram", "cross")}
+        whole = replace(whole, **sums)
+    return replace(whole, **room)
 
 
 def reduced(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
