@@ -1,0 +1,116 @@
+"""The published descent in plain PyTorch beside this library's optimizers, on the CPU and on a GPU where there is one.
+
+    python benchmarks/devices.py [--d 1000 4000] [--alpha 1.5] [--steps 5000] [--students 2]
+
+Every way starts at the teacher (and at the positional start, for two students) of the same data set, and has run once
+for a step before it is timed. "plain" is the published rule as PyTorch's users write it: the loss by autograd on all
+sentences, SGD. On a GPU it also runs in a CUDA graph. Seconds are those of all students together; a ratio is to the
+library's L-BFGS on the same device. Beside it stands the training loss that was reached, of the first student.
+"""
+
+import argparse
+import time
+from functools import partial
+
+import torch
+
+from attention_phases import Task, data_set, fit
+from attention_phases.training.optimizers import GD_RATE, GD_STEPS
+
+
+def loss_of(data, weights):
+    """R of the students (k, d), by autograd."""
+    h = data.sentences @ weights.mT / data.d**0.5  # (n, 2, k)
+    scores = h[:, :, None] * h[:, None]  # (n, 2, 2, k)
+    answers = torch.einsum("nabk,nbd->knad", torch.softmax(scores, 2), data.sentences)
+    squares = (data.labels - answers).square().sum() / (2 * data.d)
+    return squares + data.task.lam / 2 * weights.square().sum()
+
+
+def plain(data, starts, steps):
+    """The weights after `steps` of the published rule."""
+    weights = starts.clone().requires_grad_()
+    optimizer = torch.optim.SGD([weights], GD_RATE)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss_of(data, weights).backward()
+        optimizer.step()
+    return weights.detach()
+
+
+def in_a_graph(data, starts, steps):
+    """The same, a step recorded once as a CUDA graph and then repeated."""
+    weights = starts.clone().requires_grad_()
+    before = weights.detach().clone()
+
+    def step():
+        (slope,) = torch.autograd.grad(loss_of(data, weights), weights)
+        with torch.no_grad():
+            weights.sub_(slope, alpha=GD_RATE)
+
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):  # as PyTorch asks, before a graph is recorded
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    with torch.no_grad():
+        weights.copy_(before)
+    for _ in range(steps):
+        graph.replay()
+    return weights.detach()
+
+
+def by_fit(data, starts, **options):
+    """The weights of `fit`."""
+    return torch.stack([student.weights for student in fit(data, data.task.lam, starts, **options)])
+
+
+def seconds(run, device):
+    """How long `run` takes, and what it returns."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+    began = time.perf_counter()
+    result = run()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - began, result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--d", type=int, nargs="+", default=[1000])
+    parser.add_argument("--alpha", type=float, default=1.5)
+    parser.add_argument("--steps", type=int, default=GD_STEPS)
+    parser.add_argument("--students", type=int, choices=(1, 2), default=2)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    gpu = torch.cuda.is_available()
+    print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name() if gpu else 'no GPU'}; one thread of the CPU")
+    print(f"alpha = {asked.alpha:g}, {asked.steps} steps of gradient descent, {asked.students} student(s)")
+    print("     d  device  way                   seconds   ratio  train_loss")
+    for d in asked.d:
+        drawn = data_set(Task(), asked.alpha, d)
+        for device in ("cpu", "cuda")[: 1 + gpu]:
+            data = drawn.to(device)
+            starts = torch.stack([data.teacher, torch.full_like(data.teacher, d**-0.5)])[: asked.students]
+            ways = {
+                "L-BFGS": lambda data, starts, steps: by_fit(data, starts),
+                "gradient descent": lambda data, starts, steps: by_fit(data, starts, optimizer="gd", steps=steps),
+                "plain": plain,
+                **({"plain, in a graph": in_a_graph} if device == "cuda" else {}),
+            }
+            first = None
+            for name, way in ways.items():
+                way(data, starts, 1)
+                taken, weights = seconds(partial(way, data, starts, asked.steps), device)
+                first = first or taken
+                loss = data.risk(weights[0]).item() / d
+                print(f"{d:6}  {device:6}  {name:20} {taken:8.3f} {taken / first:7.1f}  {loss:.7f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
