@@ -4,6 +4,7 @@ Where there is no GPU, PyTorch's device "meta", of tensors without values, stand
 then compared with the compiled one, both on the CPU.
 """
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -172,22 +173,28 @@ CLUSTERS = ((0.5, (0.3, -0.3), (0.2, 0.1)), (0.5, (-0.3, 0.3), (0.0, 0.1)))
 def test_a_data_set_that_is_drawn_in_chunks_is_the_same_and_so_is_what_is_drawn_next(task, monkeypatch):
     def drawn():
         rng = np.random.default_rng(3)
-        return sample(task, 1.55, 20, rng), rng.standard_normal(5).tolist()
+        return sample(task, 1.55, 20, rng), rng.standard_normal(5).tolist(), data_set(task, 1.55, 20)
 
-    whole, after = drawn()
+    whole, after, tensors = drawn()
     monkeypatch.setattr("attention_phases.model.sentences.CHUNK", 2 * 20 * 8)  # 8 sentences of 31, seven at the end
-    chunked, later = drawn()
-    assert later == after
-    for name, value in vars(whole).items():
-        np.testing.assert_allclose(getattr(chunked, name), value, rtol=2e-5, atol=1e-6, err_msg=name)
+    chunked, later, joined = drawn()
+    assert later == after and torch.equal(joined.sentences, tensors.sentences)
+    pairs = [(chunked, whole), (joined, tensors)]
+    for found, expected, name in ((a, b, name) for a, b in pairs for name in vars(b) if name not in ("task", "origin")):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=2e-5, atol=1e-6, err_msg=name)
 
 
 def test_a_data_set_that_does_not_fit_is_refused_in_one_line_before_it_is_drawn(pretended, monkeypatch):
     pretended(True)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (0, 10**9))
-    with pytest.raises(BadInput) as caught:
-        train(TASK, 1.5, 30_000, 1, device="cuda")
-    assert str(caught.value) == "d = 30000: must be smaller: at least 1.1e+10 bytes are needed, 1e+09 are there"
+    three_tokens = Architecture(tokens=3)
+    for ask, needed in (
+        (lambda: train(TASK, 1.5, 30_000, 1, device="cuda"), "1.1e+10"),
+        (lambda: data_set(TASK, 1.5, 30_000, device="cuda"), "3.2e+10"),
+        (lambda: train(Task(), 1.5, 10_000, 1, architecture=three_tokens, device="cuda"), "1.8e+09"),
+    ):
+        with pytest.raises(BadInput, match=f"must be smaller: at least {re.escape(needed)} bytes are needed, 1e.09"):
+            ask()
     with pytest.raises(BadInput, match=r"^d = 3000000: must be smaller: at least"):
         train(TASK, 1.5, 3_000_000, 1)
 

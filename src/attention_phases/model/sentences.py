@@ -76,19 +76,22 @@ class _Ahead:
 
 
 def draw_in_chunks(
-    task: Task, alpha: float, d: int, rng: np.random.Generator, device: str
+    task: Task, alpha: float, d: int, rng: np.random.Generator, device: str, copies: int = 1
 ) -> tuple[Tensor, Iterator[tuple[Tensor, Tensor]]]:
-    """Draw what `draw` does of two tokens, the sentences some at a time; all of them need not fit at once but reduced.
+    """Draw the teacher and the sentences of two tokens that `draw` gives, but the sentences in chunks.
 
-    device: where what is made of them, as large as one copy of the tokens, is kept.
+    The caller reduces each chunk before it asks for the next one. So the sentences need not fit into memory as drawn.
+
+    device: where the caller keeps the reduced sentences.
+    copies: how large these are, in copies of the tokens.
     """
     n, most = sentence_count(alpha, d), max(1, CHUNK // (2 * d))
-    check_memory(*_to_blame(alpha, d), 8 * n * d, device)
+    check_memory(*_to_blame(alpha, d), copies * 8 * n * d, device)
     if n <= most:
         teacher, *sentences = draw(task, alpha, d, rng)
         return teacher, iter([tuple(sentences)])
     counts = [min(most, n - first) for first in range(0, n, most)]
-    check_memory(*_to_blame(alpha, d), 8 * d * (TOKEN_COPIES * most + n * (device == "cpu")))
+    check_memory(*_to_blame(alpha, d), 8 * d * (TOKEN_COPIES * most + copies * n * (device == "cpu")))
     teacher = draw_teacher(task, d, rng)
     ahead: Any = _Ahead(rng, counts, 2, d)
     return teacher, (draw_sentences(task, teacher, count, ahead) for count in counts)

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import COVERED, BadInput
+from ..errors import COVERED, BadInput, check_memory
 from ..machine import torch_defaults
 from ..task import Task
 from .architectures import Architecture
-from .sentences import TensorRecord, draw, fit_linear, positional_encoding
+from .sentences import TensorRecord, draw, fit_linear, positional_encoding, sentence_count
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ def sample(
     if any(direction.encoding != 1 for direction in task.directions) or len(task.teachers) > 1:
         allowed = "tied or rank2, of two independent tokens, for this task"
         raise BadInput("architecture", architecture.form, allowed + COVERED)
+    check_memory("d", d, 4 * architecture.tokens * sentence_count(alpha, d) * d, device)
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
     target = target + (1 - task.omega) * torch.softmax(y[:, None] * y[None], dim=1)

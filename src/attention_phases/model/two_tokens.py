@@ -7,6 +7,7 @@ and nothing of size d is left beside h = x Q/sqrt(d).
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -45,6 +46,9 @@ class Dataset(TensorRecord):
         return fit_linear(self.gram, self.cross)
 
 
+Chunk = TypeVar("Chunk", bound=Dataset)
+
+
 @torch_defaults()
 def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu") -> Dataset:
     """Draw a teacher and a training set.
@@ -57,19 +61,19 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
     """
     teacher, chunks = draw_in_chunks(task, alpha, d, rng, device)
     parts = (reduced(positional_encoding(task, xi), labels(task, xi, y), teacher) for xi, y in chunks)
-    return _joined(parts, sentence_count(alpha, d), device)
+    return join(parts, sentence_count(alpha, d), device)
 
 
-def _joined(parts: Iterator[Dataset], n: int, device: str) -> Dataset:
-    """One training set of `n` sentences in all, of which there is never a second copy."""
+def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
+    """Return the training set of `n` sentences whose parts are given. There is never a second copy of its tensors."""
     whole = next(parts).to(device)
     done = len(whole.targets)
     if done == n:
         return whole
-    names = "inputs", "stiffness", "targets"
-    room = {name: torch.empty(n, *getattr(whole, name).shape[1:], device=device) for name in names}
+    first = {name: value for name, value in vars(whole).items() if torch.is_tensor(value) and name != "teacher"}
+    room = {name: torch.empty(n, *value.shape[1:], device=device) for name, value in first.items()}
     for name, place in room.items():
-        place[:done] = getattr(whole, name)
+        place[:done] = first[name]
     for part in parts:
         for name, place in room.items():
             place[done : done + len(part.targets)] = getattr(part, name)

@@ -10,7 +10,7 @@ from torch import Tensor
 from ..errors import BadInput, check_kind
 from ..machine import device_for, torch_defaults
 from ..model import two_tokens
-from ..model.sentences import draw, labels, positional_encoding
+from ..model.sentences import draw_in_chunks, labels, positional_encoding, sentence_count
 from ..model.weights import of_weights
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
@@ -106,11 +106,15 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu
     """
     record, device = record_of(task, alpha, d, seed), device_for(device, d)
     rng = np.random.default_rng(seed_sequence(record))
-    teacher, xi, y = draw(task, alpha, d, rng)
-    x, goal = positional_encoding(task, xi), labels(task, xi, y)
-    of_fit = vars(two_tokens.reduced(x, goal, teacher))
-    texts = {"sentences": x.transpose(0, 1).contiguous(), "labels": goal.transpose(0, 1).contiguous()}
-    return Labelled(**of_fit, task=task, origin=origin_of(task=task, alpha=alpha, d=d, seed=seed), **texts).to(device)
+    origin = origin_of(task=task, alpha=alpha, d=d, seed=seed)
+    teacher, chunks = draw_in_chunks(task, alpha, d, rng, device, copies=3)
+
+    def labelled(xi: Tensor, y: Tensor) -> Labelled:
+        x, goal = positional_encoding(task, xi), labels(task, xi, y)
+        tokens = {"sentences": x.transpose(0, 1).contiguous(), "labels": goal.transpose(0, 1).contiguous()}
+        return Labelled(**vars(two_tokens.reduced(x, goal, teacher)), task=task, origin=origin, **tokens)
+
+    return two_tokens.join((labelled(*chunk) for chunk in chunks), sentence_count(alpha, d), device)
 
 
 @torch_defaults()
