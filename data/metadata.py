@@ -14,7 +14,7 @@ from hashlib import sha256
 import authors_tables
 import pyarrow as pa
 import pyarrow.parquet as pq
-from columns import described
+from columns import described, own_columns
 
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
@@ -72,7 +72,7 @@ def resource(path):
 
 def fields_of(path):
     """Columns of a table, as Data Package 2.0 has them."""
-    own = grid(path.stem, "smoke")[0].kind.own_columns if path.stem in GRIDS else authors_tables.COLUMNS
+    own = own_columns(type(grid(path.stem, "smoke")[0])) if path.stem in GRIDS else authors_tables.COLUMNS
     return [field(column, own) for column in pq.read_schema(path)]
 
 

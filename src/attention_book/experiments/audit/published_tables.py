@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from attention_phases.task import Task
 
 from ..grids import ALPHAS, OMEGAS, tasks
-from ..kinds import Column
 from ..students import StudentCell, students
 
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
@@ -13,12 +12,13 @@ SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?"""
+    """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?
 
-    kind = StudentCell.kind._replace(
-        runs=None,
-        columns={"slip": Column("what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1")},
-    )
+    Columns:
+        slip: what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1
+    """
+
+    kind = StudentCell.kind._replace(runs=None)
 
     slip: str = field(kw_only=True)
 

@@ -4,21 +4,21 @@ from dataclasses import dataclass, field, replace
 
 from attention_phases.task import Task
 
-from ..kinds import RATIO, Column
 from ..students import STUDENTS, StudentCell, students
 
 
 @dataclass(frozen=True)
 class AnotherTaskCell(StudentCell):
-    """The same students, and their errors on another task: `tested` has what differs in it, by name."""
+    """The same students, and their errors on another task: `tested` has what differs in it, by name.
+
+    Columns:
+        tested: what differs in the task that is tested, as JSON: names and values
+        tested_mse [1]: test error on that task, the mean over 4,000 sentences of it
+        tested_linear_mse [1]: the same of the linear model fitted to the student's data
+    """
 
     kind = StudentCell.kind._replace(
-        tolerances=STUDENTS | dict.fromkeys(("tested_mse", "tested_linear_mse"), (1.5e-3, 0)),
-        columns={
-            "tested": Column("what differs in the task that is tested, as JSON: names and values"),
-            "tested_mse": Column("test error on that task, the mean over 4,000 sentences of it", RATIO),
-            "tested_linear_mse": Column("the same of the linear model fitted to the student's data", RATIO),
-        },
+        tolerances=STUDENTS | dict.fromkeys(("tested_mse", "tested_linear_mse"), (1.5e-3, 0))
     )
 
     tested: tuple = field(kw_only=True)

@@ -1,7 +1,7 @@
 """Where the training losses of both starts cross, in growing dimension."""
 
 from ..grids import at
-from ..kinds import RATIO, Column, Kind
+from ..kinds import Kind
 from ..students import STUDENTS, UNREPEATABLE, StudentCell, students, train_students
 
 
@@ -16,18 +16,15 @@ def train_controlled(cell):
 
 
 class ControlledCell(StudentCell):
-    """The same students, and control variates of their data."""
+    """The same students, and control variates of their data.
 
-    kind = Kind(
-        train_controlled,
-        STUDENTS,
-        UNREPEATABLE,
-        columns={
-            "blind": Column("control variate: misfit of a student with zero weights, less its mean", RATIO),
-            "aligned": Column("control variate: misfit of a student along the teacher, less its mean", RATIO),
-            "encoded": Column("control variate: misfit of a student along the encoding, less its mean", RATIO),
-        },
-    )
+    Columns:
+        blind [1]: control variate: misfit of a student with zero weights, less its mean
+        aligned [1]: control variate: misfit of a student along the teacher, less its mean
+        encoded [1]: control variate: misfit of a student along the encoding, less its mean
+    """
+
+    kind = Kind(train_controlled, STUDENTS, UNREPEATABLE)
 
 
 # omega: alphas around where students cross, close enough for a straight line.

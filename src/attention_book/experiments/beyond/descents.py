@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register
-from ..kinds import BY_ROUNDING, RATIO, Column, Kind, displaced_runs
+from ..kinds import BY_ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 from .staying import OFTEN, RARELY
 
@@ -45,21 +45,17 @@ def descend_by_legs(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class DescentCell(OnData):
-    """Students from small random weights, with and without hints of the teacher."""
+    """Students from small random weights, with and without hints of the teacher.
 
-    kind = Kind(
-        descend_by_legs,
-        STUDENTS,
-        BY_ROUNDING,
-        runs=displaced_runs,
-        columns={
-            "way": Column("the way down: an optimiser, or several one after the other"),
-            "number": Column("of the start, 0 to count - 1"),
-            "hints": Column("sizes of the teacher that are added to a start, as JSON"),
-            "leg": Column("after which part of the way down the student is measured, from 1"),
-            "hint": Column("size of the teacher that is added to the start", RATIO),
-        },
-    )
+    Columns:
+        way: the way down: an optimiser, or several one after the other
+        number: of the start, 0 to count - 1
+        hints: sizes of the teacher that are added to a start, as JSON
+        leg: after which part of the way down the student is measured, from 1
+        hint [1]: size of the teacher that is added to the start
+    """
+
+    kind = Kind(descend_by_legs, STUDENTS, BY_ROUNDING, runs=displaced_runs)
 
     way: str
     noise: float = 0.1

@@ -7,8 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import at, register, tasks
-from ..kinds import BY_ROUNDING, RATIO, Column, Kind
-from ..lines import BRANCHES
+from ..kinds import BY_ROUNDING, Kind
 from ..students import STUDENTS, OnData
 from .crossing import NEAR
 
@@ -146,7 +145,15 @@ def search_runs(cell):
 
 @dataclass(frozen=True)
 class LoopCell(OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`."""
+    """Students followed along `alphas` and back, the largest of which is `alpha`.
+
+    Columns:
+        way: direction along alpha
+            - up: sentences are added
+            - down: sentences are removed
+        at [1]: alpha at which the student was trained; alpha itself is the largest of the cell
+        excess [1]: training loss minus the part that no student can fit
+    """
 
     kind = Kind(
         follow,
@@ -154,13 +161,6 @@ class LoopCell(OnData):
         # m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
         BY_ROUNDING,
-        columns={
-            "way": Column(
-                "direction along alpha", names={"up": "sentences are added", "down": "sentences are removed"}
-            ),
-            "at": Column("alpha at which the student was trained; alpha itself is the largest of the cell", RATIO),
-            "excess": Column("training loss minus the part that no student can fit", RATIO),
-        },
     )
 
     alphas: tuple
@@ -168,19 +168,18 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
+    """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`.
 
-    kind = Kind(
-        descend,
-        STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)},
-        runs=valley_runs,
-        columns={
-            "valley": Column("valley around which the starts are", names=BRANCHES),
-            "minimum": Column("which of the distinct ends of its data set a student has"),
-            "nearest": Column("distance to the nearest other end, over the size of both", RATIO),
-            "aligned": Column("|cosine| with the end of the next start", RATIO),
-        },
-    )
+    Columns:
+        valley: valley around which the starts are
+            - semantic: the semantic branch or valley
+            - positional: the positional branch or valley
+        minimum: which of the distinct ends of its data set a student has
+        nearest [1]: distance to the nearest other end, over the size of both
+        aligned [1]: |cosine| with the end of the next start
+    """
+
+    kind = Kind(descend, STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, runs=valley_runs)
 
     valley: str
     noise: float
@@ -189,7 +188,19 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`."""
+    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`.
+
+    Columns:
+        aligned [1]: |cosine| with the lowest minimum found from all starts of the cell
+        worst [1]: share of the sentences that are tried, the worst fitted ones
+        temperatures: of Langevin descent, as JSON
+        search: how the minimum was found
+            - descent: L-BFGS from the start
+            - hop: from the end of that by way of single sentences
+            - anneal: from the end of that by Langevin descent
+        hops: how often a lower minimum was found on the way
+        temperature [1]: of Langevin descent at its first step, in units of R
+    """
 
     kind = Kind(
         search,
@@ -200,22 +211,6 @@ class SearchCell(ValleyCell):
         },
         beginning=search_first,
         runs=search_runs,
-        columns={
-            "valley": ValleyCell.kind.columns["valley"],
-            "aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO),
-            "worst": Column("share of the sentences that are tried, the worst fitted ones", RATIO),
-            "temperatures": Column("of Langevin descent, as JSON"),
-            "search": Column(
-                "how the minimum was found",
-                names={
-                    "descent": "L-BFGS from the start",
-                    "hop": "from the end of that by way of single sentences",
-                    "anneal": "from the end of that by Langevin descent",
-                },
-            ),
-            "hops": Column("how often a lower minimum was found on the way"),
-            "temperature": Column("of Langevin descent at its first step, in units of R", RATIO),
-        },
     )
 
     worst: float

@@ -7,8 +7,8 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register, tasks
-from ..kinds import RATIO, Column, Kind, with_errors
-from ..lines import BOTH_THRESHOLDS, BRANCHES, OF_NETS, OnNets, finite
+from ..kinds import Kind, with_errors
+from ..lines import OnNets, finite
 from ..students import INFORMED
 
 
@@ -61,44 +61,51 @@ OF_STATES = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy
 # The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
 OF_MAXIMUM = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
 ONE_STEP = with_errors((*OF_STATES, *OF_MAXIMUM), (2e-3, 1e-9), (0.3, 1e-8)) | OF_MAXIMUM
-OF_ONE_STEP = {
-    "q0": Column("overlap of different minima", RATIO),
-    "q1": Column("size q of one minimum", RATIO),
-    "y": Column("conjugate to the risk", RATIO),
-    "phi": Column("Phi(y); at the ground state the training loss of the lowest minima", RATIO),
-    "energy": Column("e = d(y Phi)/dy, training loss of the minima", RATIO),
-    "complexity": Column("Sigma, logarithm of the number of minima per dimension", RATIO),
-    "shift": Column(
-        "rows of solutions: Phi minus the replica-symmetric loss; of thresholds: by how much alpha moves", RATIO
-    ),
-    "slope": Column("dPhi/dalpha", RATIO),
-}
 
 
-class OneStepThresholdsCell(OnNets):
-    """Both thresholds with one step of replica symmetry breaking."""
+class OnOneStep(OnNets):
+    """Theory of one task with one step of replica symmetry breaking.
 
-    kind = Kind(
-        broken_thresholds,
-        ONE_STEP,
-        what={
-            **BOTH_THRESHOLDS,
-            **{name: f"the ground state of the {name} branch at the replica-symmetric alpha_c" for name in INFORMED},
-            "semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l",
-        },
-        columns={**OF_NETS, **OF_ONE_STEP, "symmetric": Column("threshold with replica symmetry", RATIO)},
-    )
+    Columns:
+        q0 [1]: overlap of different minima
+        q1 [1]: size q of one minimum
+        y [1]: conjugate to the risk
+        phi [1]: Phi(y); at the ground state the training loss of the lowest minima
+        energy [1]: e = d(y Phi)/dy, training loss of the minima
+        complexity [1]: Sigma, logarithm of the number of minima per dimension
+        shift [1]: rows of solutions: Phi minus the replica-symmetric loss; of thresholds: by how much alpha moves
+        slope [1]: dPhi/dalpha
+    """
+
+
+class OneStepThresholdsCell(OnOneStep):
+    """Both thresholds with one step of replica symmetry breaking.
+
+    Columns:
+        what: what the row is about
+            - critical: alpha_c, where the training losses of both branches cross
+            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - semantic: the ground state of the semantic branch at the replica-symmetric alpha_c
+            - positional: the ground state of the positional branch at the replica-symmetric alpha_c
+            - semantic at linear: the ground state of the semantic branch at the replica-symmetric alpha_l
+        alpha [1]: sample complexity n/d of the solution, or the threshold or end that the row is about
+        symmetric [1]: threshold with replica symmetry
+    """
+
+    kind = Kind(broken_thresholds, ONE_STEP)
 
 
 @dataclass(frozen=True)
-class OneStepCell(OnNets):
-    """A ground state with one step of replica symmetry breaking."""
+class OneStepCell(OnOneStep):
+    """A ground state with one step of replica symmetry breaking.
 
-    kind = Kind(
-        broken_state,
-        ONE_STEP,
-        columns={**OF_ONE_STEP, "seed": OF_NETS["seed"], "branch": Column("branch of theory", names=BRANCHES)},
-    )
+    Columns:
+        branch: branch of theory
+            - semantic: the semantic branch or valley
+            - positional: the positional branch or valley
+    """
+
+    kind = Kind(broken_state, ONE_STEP)
 
     alpha: float = field(kw_only=True)
     branch: str = field(kw_only=True)

@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register
-from ..kinds import RATIO, Column, Kind
+from ..kinds import Kind
 from ..lines import LINE, lines
 from ..students import OnData, StudentCell, both, students
 
@@ -36,7 +36,12 @@ def beside_positions(task, data):
 
 @dataclass(frozen=True)
 class RecoveryCell(OnData):
-    """Message passing of the optimal learner from random weights, see `amp.recovery`."""
+    """Message passing of the optimal learner from random weights, see `amp.recovery`.
+
+    Columns:
+        squared_cosine [1]: squared cosine of the weights with the teacher
+        converged: whether the iteration stands still, or knows the teacher
+    """
 
     kind = Kind(
         look_for_teacher,
@@ -44,10 +49,6 @@ class RecoveryCell(OnData):
         {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)},
         {"steps": "the last digits decide when it stands still"},
         unsettled=("converged", False),
-        columns={
-            "squared_cosine": Column("squared cosine of the weights with the teacher", RATIO),
-            "converged": Column("whether the iteration stands still, or knows the teacher"),
-        },
     )
 
 

@@ -8,8 +8,8 @@ from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
 from ..grids import ALPHAS, OMEGAS, at, register, tasks
-from ..kinds import RATIO, Column, Kind
-from ..lines import OF_NETS, ArchitectureLineCell, LineCell
+from ..kinds import Kind
+from ..lines import ArchitectureLineCell, LineCell
 from ..paper.fig10 import MAPPED
 from ..students import INFORMED, OnData
 
@@ -79,12 +79,23 @@ def copies_line(cell) -> list[dict]:
     return rows
 
 
-OF_COPIES = Column("distance of two copies, over the size of Q", RATIO)
-
-
 @dataclass(frozen=True)
 class MessagePassingCell(OnData):
-    """Message passing from one start."""
+    """Message passing from one start.
+
+    Columns:
+        what: what the row is about
+            - settled: whether the damped iteration settles
+            - contraction: how a small perturbation of its fixed point shrinks
+            - copies: how far apart two copies from different starts stay
+        settled: whether the iteration reached relative changes of 1e-12
+        change [1]: relative change of the weights in the last iteration
+        iteration: counted from the perturbation
+        distance [1]: of the perturbed weights from the fixed point, over that at the start
+        damping [1]: share of the old state that is kept
+        width [1]: over which the response is averaged, in units of the fields' root mean square; 0 is the derivative
+        apart [1]: distance of two copies, over the size of Q
+    """
 
     kind = Kind(
         measure,
@@ -94,41 +105,32 @@ class MessagePassingCell(OnData):
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
         dict.fromkeys(("change", "apart"), "of what does not settle: that of one run"),
         unsettled=("damping", 0.0),
-        what={
-            "settled": "whether the damped iteration settles",
-            "contraction": "how a small perturbation of its fixed point shrinks",
-            "copies": "how far apart two copies from different starts stay",
-        },
-        columns={
-            "settled": Column("whether the iteration reached relative changes of 1e-12"),
-            "change": Column("relative change of the weights in the last iteration", RATIO),
-            "iteration": Column("counted from the perturbation"),
-            "distance": Column("of the perturbed weights from the fixed point, over that at the start", RATIO),
-            "damping": Column("share of the old state that is kept", RATIO),
-            "width": Column(
-                "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative",
-                RATIO,
-            ),
-            "apart": OF_COPIES,
-        },
     )
 
     start: str
 
 
 class CopiesCell(LineCell):
-    """A line along which two copies of message passing are compared."""
+    """A line along which two copies of message passing are compared.
+
+    Columns:
+        apart [1]: distance of two copies, over the size of Q
+        resolved [1]: smallest distance that was tried
+    """
 
     architecture, branches = STANDARD, INFORMED
     kind = LineCell.kind._replace(
-        worker=copies_line,
-        tolerances=LineCell.kind.tolerances | {"apart": (1e-2, 0), "apart_error": (0.1, 0)},
-        columns={**OF_NETS, "apart": OF_COPIES, "resolved": Column("smallest distance that was tried", RATIO)},
+        worker=copies_line, tolerances=LineCell.kind.tolerances | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
     )
 
 
 class ArchitectureCopiesCell(ArchitectureLineCell):
-    """How close two copies come for another architecture."""
+    """How close two copies come for another architecture.
+
+    Columns:
+        apart [1]: distance of two copies, over the size of Q
+        resolved [1]: smallest distance that was tried
+    """
 
     kind = CopiesCell.kind
 

@@ -7,8 +7,8 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import at, register
-from ..kinds import BY_ROUNDING, RATIO, Column, Kind, displaced_runs
-from ..students import INFORMED, STUDENTS, OnData
+from ..kinds import BY_ROUNDING, Kind, displaced_runs
+from ..students import STUDENTS, OnData
 
 TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are
 
@@ -77,7 +77,25 @@ def stay(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class StayCell(OnData):
-    """Ends of descent in the positional valley and how soft they are."""
+    """Ends of descent in the positional valley and how soft they are.
+
+    Columns:
+        what: what the row is about
+            - semantic: where L-BFGS ends from the start semantic
+            - positional: where L-BFGS ends from the start positional
+            - descent: a student of gradient descent from small random weights, after a number of steps
+            - small: where L-BFGS goes on to from the last of these
+            - toward: where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans
+            - aside: the same of the positional end plus size N(0, 1)
+        sizes: standard deviations of the small random weights that descent starts from, as JSON
+        kicks: sizes by which the positional end is displaced, as JSON
+        size [1]: standard deviation of the small random weights, or by how much the end was displaced
+        same [1]: |cosine| with the end of L-BFGS from the encoding, on the same data
+        softest [1]: smallest eigenvalue of the Hessian of R
+        leaning [1]: squared cosine of the teacher with the span of the eight softest directions
+        stiff_teacher [1]: force along the teacher over the shift along it that this causes
+        stiff_any [1]: the same of a direction on average: the harmonic mean of the Hessian's eigenvalues
+    """
 
     kind = Kind(
         stay,
@@ -88,28 +106,6 @@ class StayCell(OnData):
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
         BY_ROUNDING,
         runs=displaced_runs,
-        what={
-            **{name: f"where L-BFGS ends from the start {name}" for name in INFORMED},
-            "descent": "a student of gradient descent from small random weights, after a number of steps",
-            "small": "where L-BFGS goes on to from the last of these",
-            "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where"
-            " it leans",
-            "aside": "the same of the positional end plus size N(0, 1)",
-        },
-        columns={
-            "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
-            "kicks": Column("sizes by which the positional end is displaced, as JSON"),
-            "size": Column(
-                "standard deviation of the small random weights, or by how much the end was displaced", RATIO
-            ),
-            "same": Column("|cosine| with the end of L-BFGS from the encoding, on the same data", RATIO),
-            "softest": Column("smallest eigenvalue of the Hessian of R", RATIO),
-            "leaning": Column("squared cosine of the teacher with the span of the eight softest directions", RATIO),
-            "stiff_teacher": Column("force along the teacher over the shift along it that this causes", RATIO),
-            "stiff_any": Column(
-                "the same of a direction on average: the harmonic mean of the Hessian's eigenvalues", RATIO
-            ),
-        },
     )
 
     sizes: tuple = ()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from attention_phases.task import Task
 
 from ..grids import register
-from ..kinds import Column, Kind
+from ..kinds import Kind
 from ..students import OnData
 
 PLANE_BORDERS = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
@@ -39,18 +39,20 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """The training loss at `across` x `across` students of a plane."""
+    """The training loss at `across` x `across` students of a plane.
+
+    Columns:
+        what: what the row is about
+            - positional: the positional minimum
+            - semantic: the semantic minimum
+            - plane: a student of the plane
+        across: students along each side of the plane
+    """
 
     kind = Kind(
         loss_on_plane,
         # On the plane through two minima the loss away from them changes as they do.
         {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e-8)},
-        what={
-            "positional": "the positional minimum",
-            "semantic": "the semantic minimum",
-            "plane": "a student of the plane",
-        },
-        columns={"across": Column("students along each side of the plane")},
     )
 
     across: int

@@ -9,7 +9,7 @@ from attention_phases.histogram import LETTERS, VARIANTS, draw
 from attention_phases.records import seed_sequence
 
 from ..grids import GRIDS, cells_of, register
-from ..kinds import BEGINNING, RATIO, Column, Kind, Tolerances
+from ..kinds import BEGINNING, Kind, Tolerances
 
 EXCHANGED = 4  # epochs of the counting task on several data sets
 TESTED_EVERY = 5  # epochs after the first ones
@@ -102,10 +102,6 @@ def train_exchanged_beginning(cell):
 # Of one epoch from the start (of two, what is told of letters), ten times what a start displaced by 2e-7 of its size
 # changes: another machine sums in another order. On the same machine and versions the bits are the same.
 COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
-OF_BOTH = {
-    "variant": Column("which part of the transformer is frozen at first", names=dict.fromkeys(VARIANTS[::-1], "")),
-    "sequences": Column("sequences drawn, of which duplicates are dropped"),
-}
 
 
 @dataclass(frozen=True)
@@ -114,48 +110,48 @@ class CountingCell:
 
     The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
     of which each freezes its own part at zero.
+
+    Columns:
+        what: what the row is about
+            - epoch: losses and accuracy of an epoch
+            - distance: how far a tensor moved
+            - shares: what explains the attention
+            - count: how often a count is told right
+            - weights: the weights themselves
+        variant: which part of the transformer is frozen at first
+            - semantic
+            - positional
+        sequences: sequences drawn, of which duplicates are dropped
+        seed: number of the run
+        train_loss [1]: mean cross-entropy along the epoch, in nats
+        distance [1]: 2-norm of the tensor's change
+        count: how often a token occurs in its sequence
+        adam_epochs: epochs of Adam, with the frozen zeros
+        sgd_epochs: epochs of SGD that follow, with nothing frozen
+        epoch: through both phases; 0 is the start
+        test_loss [1]: mean cross-entropy on the test sequences, in nats
+        accuracy [1]: share of the test positions counted right
+        span: from which weights to which the tensor moved
+            - start to trained: by Adam
+            - trained to displaced: by the noise
+            - displaced to final: by SGD
+            - trained to final: by noise and SGD
+        tensor: part of the transformer that moved
+        of_zeros [1]: the same distance over formerly frozen entries alone
+        after: of which phase these are the weights
+            - adam: Adam
+            - sgd: SGD
+        by_position [1]: share of the attention's variance that positions explain
+        by_token [1]: share of the attention's variance that tokens explain
+        places: test positions whose token occurs count times in its sequence
+        right: of these, counted right
+        weights: all parameters, as base64 of little-endian float32
     """
 
     kind = Kind(
         train_and_measure,
         COUNTING,
         beginning=train_beginning,
-        what={
-            "epoch": "losses and accuracy of an epoch",
-            "distance": "how far a tensor moved",
-            "shares": "what explains the attention",
-            "count": "how often a count is told right",
-            "weights": "the weights themselves",
-        },
-        columns=OF_BOTH
-        | {
-            "seed": Column("number of the run"),
-            "train_loss": Column("mean cross-entropy along the epoch, in nats", RATIO),
-            "distance": Column("2-norm of the tensor's change", RATIO),
-            "count": Column("how often a token occurs in its sequence"),
-            "adam_epochs": Column("epochs of Adam, with the frozen zeros"),
-            "sgd_epochs": Column("epochs of SGD that follow, with nothing frozen"),
-            "epoch": Column("through both phases; 0 is the start"),
-            "test_loss": Column("mean cross-entropy on the test sequences, in nats", RATIO),
-            "accuracy": Column("share of the test positions counted right", RATIO),
-            "span": Column(
-                "from which weights to which the tensor moved",
-                names={
-                    "start to trained": "by Adam",
-                    "trained to displaced": "by the noise",
-                    "displaced to final": "by SGD",
-                    "trained to final": "by noise and SGD",
-                },
-            ),
-            "tensor": Column("part of the transformer that moved"),
-            "of_zeros": Column("the same distance over formerly frozen entries alone", RATIO),
-            "after": Column("of which phase these are the weights", names={"adam": "Adam", "sgd": "SGD"}),
-            "by_position": Column("share of the attention's variance that positions explain", RATIO),
-            "by_token": Column("share of the attention's variance that tokens explain", RATIO),
-            "places": Column("test positions whose token occurs count times in its sequence"),
-            "right": Column("of these, counted right"),
-            "weights": Column("all parameters, as base64 of little-endian float32"),
-        },
     )
 
     experiment: str
@@ -168,23 +164,27 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """The start of one run of the counting task on the data of another one or its own, trained by Adam."""
+    """The start of one run of the counting task on the data of another one or its own, trained by Adam.
+
+    Columns:
+        variant: which part of the transformer is frozen at first
+            - semantic
+            - positional
+        sequences: sequences drawn, of which duplicates are dropped
+        epochs: epochs of Adam
+        epoch: of Adam, from 1
+        data_seed: run of the experiment histogram whose data are read
+        start_seed: run of the experiment histogram whose start is taken
+        letter: the letter that is counted worst on the test set
+        there [1]: share counted wrong where that letter stands
+        elsewhere [1]: share counted wrong at the other letters, their mean
+    """
 
     kind = Kind(
         train_exchanged,
         COUNTING | {"there": (0, 0.1), "elsewhere": (0, 1e-3)},
         {"letter": "of letters told equally wrong, rounding decides which is the worst"},
         beginning=train_exchanged_beginning,
-        columns=OF_BOTH
-        | {
-            "epochs": Column("epochs of Adam"),
-            "epoch": Column("of Adam, from 1"),
-            "data_seed": Column("run of the experiment histogram whose data are read"),
-            "start_seed": Column("run of the experiment histogram whose start is taken"),
-            "letter": Column("the letter that is counted worst on the test set"),
-            "there": Column("share counted wrong where that letter stands", RATIO),
-            "elsewhere": Column("share counted wrong at the other letters, their mean", RATIO),
-        },
     )
 
     experiment: str
