@@ -79,3 +79,8 @@ def tasks(omegas, **parameters):
 def at(*points):
     """Points (omega, alpha, ...) with the task in the place of omega."""
     return [(Task(omega=omega), *rest) for omega, *rest in points]
+
+
+def data_sets(by_dimension):
+    """An axis "d seed": so many data sets by dimension."""
+    return [(d, seed) for d, count in by_dimension.items() for seed in range(count)]

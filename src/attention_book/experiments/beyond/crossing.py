@@ -1,6 +1,6 @@
 """Where the training losses of both starts cross, in growing dimension."""
 
-from ..grids import at
+from ..grids import at, data_sets
 from ..kinds import Kind
 from ..students import STUDENTS, UNREPEATABLE, StudentCell, students, train_students
 
@@ -31,17 +31,11 @@ class ControlledCell(StudentCell):
 NEAR = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
 CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() for alpha in alphas))}
 
-
-def _data_sets(by_dimension):
-    """An axis "d seed": so many data sets by dimension."""
-    return [(d, seed) for d, count in by_dimension.items() for seed in range(count)]
-
-
 students(
     "crossing",
     "Both starts around the crossing of the training losses, with control variates, in growing dimension.",
     cell_type=ControlledCell,
-    paper={"d seed": _data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
-    laptop={"d seed": _data_sets({250: 60, 500: 30}), **CROSSING},
-    smoke={"d seed": _data_sets({50: 12, 100: 8}), **CROSSING},
+    paper={"d seed": data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
+    laptop={"d seed": data_sets({250: 60, 500: 30}), **CROSSING},
+    smoke={"d seed": data_sets({50: 12, 100: 8}), **CROSSING},
 )

@@ -67,6 +67,7 @@ class DescentCell(OnData):
 ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
 QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
+SOME_WAYS = ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"]
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
 # Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
 FAR = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
@@ -80,13 +81,7 @@ register(
         *({"d": [200, 500], **ways, **ON_SAME_DATA} for ways in FAR),
     ],
     laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
-    smoke={
-        "way": ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"],
-        "d": 30,
-        **ON_SAME_DATA,
-        "alpha": 2.0,
-        "seed": range(3),
-    },
+    smoke={"way": SOME_WAYS, "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
 )
 HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **ON_SAME_DATA}
 register(

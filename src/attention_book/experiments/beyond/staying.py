@@ -6,7 +6,7 @@ import numpy as np
 
 from attention_phases.task import Task
 
-from ..grids import at, register
+from ..grids import at, data_sets, register
 from ..kinds import BY_ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 
@@ -123,16 +123,12 @@ register(
     "Ends of descent across the positional border: their softest directions, and whether descent from small weights,"
     " or from displaced ends, ends there too.",
     paper=[
-        {"seed": range(12), **OFTEN, "d": 250, **SMALL_AND_DISPLACED},
-        {"seed": range(4, 8), **OFTEN, "d": 1000},
-        {"seed": range(2, 6), **OFTEN, "d": 2000},
-        {"seed": range(2), **RARELY, "alpha": [12.0, 25.0], "d": 1000},
-        {"seed": range(4), **OFTEN, "d": 500, **SMALL_AND_DISPLACED},
-        {"seed": 0, **OFTEN, "d": 1000, **SMALL_AND_DISPLACED},
-        {"seed": range(4), **RARELY, "d": 250, **SMALL_AND_DISPLACED},
-        {"seed": range(2), **RARELY, "d": 500, **SMALL_AND_DISPLACED},
-        {"seed": range(8), **RARELY, "alpha": [6.0, 8.0], "d": [250, 500]},
-        {"seed": range(4), **RARELY, "alpha": [6.0, 8.0], "d": [1000, 2000]},
+        {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **OFTEN, **SMALL_AND_DISPLACED},
+        {"d": 1000, "seed": range(4, 8), **OFTEN},
+        {"d": 2000, "seed": range(2, 6), **OFTEN},
+        {"d seed": data_sets({250: 4, 500: 2}), **RARELY, **SMALL_AND_DISPLACED},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 4, 2000: 4}), **RARELY, "alpha": [6.0, 8.0]},
+        {"d": 1000, "seed": range(2), **RARELY, "alpha": [12.0, 25.0]},
     ],
     laptop=[
         {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
@@ -142,15 +138,15 @@ register(
 )
 # Where the two responses are compared: alpha_c of replica-symmetric theory, and at omega = 0.3 beyond it, on other data
 # sets than those of "staying".
+AT_CRITICAL = at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
 register(
     StayCell,
     "responses",
     "Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and beyond.",
     paper=[
-        {"seed": range(8), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": [250, 500, 1000]},
-        {"seed": range(4), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": 2000},
-        {"seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0)), "d": [250, 500, 1000]},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": AT_CRITICAL},
+        {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},
     ],
-    laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
-    smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},
+    laptop={"d": [125, 250], "seed": range(4), "task alpha": AT_CRITICAL[::2]},
+    smoke={"d": [50, 100], "seed": range(2), "task alpha": AT_CRITICAL[::2]},
 )
