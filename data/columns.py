@@ -1,8 +1,9 @@
-"""What the columns of the stored tables mean, and their units.
+"""What the stored tables are about, what their columns mean, and their units.
 
-The docstring of a type of cells, in `attention_book.experiments`, describes those that its tables have. Columns that
-several types share are described here. A unit is in brackets: "1" for a pure number, "s" for seconds. Text and counts
-have none. "x_error" is the standard error of "x". The names that may stand in a column are listed below it.
+The docstring of an experiment's file, in `attention_book.experiments`, says what the experiment is about. The docstring
+of a type of cells describes the columns that its tables have. Columns that several types share are described here. A
+unit is in brackets: "1" for a pure number, "s" for seconds. Text and counts have none. "x_error" is the standard error
+of "x". The names that may stand in a column are listed below it.
 
 Columns:
     experiment: name of the experiment, that of the file
@@ -95,10 +96,13 @@ Columns:
 
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from inspect import cleandoc
+from pkgutil import walk_packages
 from textwrap import dedent
 from typing import NamedTuple
 
+from attention_book import experiments
 from attention_phases.errors import ResultError
 from attention_phases.model.architectures import FORMS
 
@@ -113,9 +117,9 @@ class Column(NamedTuple):
     names: Mapping[str, str] = {}  #: every name that may stand in a column of names, with its meaning
 
 
-def columns_in(docstring):
-    """Return each `Column` by its name that a docstring describes under "Columns:"."""
-    section = cleandoc(docstring).partition("\nColumns:\n")[2].partition("\n\n")[0]
+def columns_in(docstring, heading="Columns"):
+    """Return each `Column` by its name that a docstring describes below a heading."""
+    section = cleandoc(docstring).partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
     columns = {}
     for name, unit, about in ENTRY.findall(dedent(section)):
         meaning, *listed = (" ".join(part.split()) for part in re.split(r"\n +- ", about))
@@ -127,6 +131,13 @@ def own_columns(cell_type):
     """Return the columns that only tables of a type of cells have, or that mean something else there."""
     docstrings = [base.__doc__ or "" for base in reversed(cell_type.__mro__)]
     return {name: column for docstring in docstrings for name, column in columns_in(docstring).items()}
+
+
+def abouts():
+    """Return what each experiment is about, by its name."""
+    files = [import_module(file.name) for file in walk_packages(experiments.__path__, f"{experiments.__name__}.")]
+    found = {name: about for file in files for name, about in columns_in(file.__doc__ or "", "Experiments").items()}
+    return {name: about.meaning for name, about in found.items()}
 
 
 COLUMNS = columns_in(__doc__)

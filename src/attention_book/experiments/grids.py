@@ -28,8 +28,8 @@ def grid(name, profile, **changes):
     return GRIDS[name](profile, **changes)
 
 
-def register(cell_type, name, about, fixed=None, **sizes):
-    """Register an experiment by its name, with what it is about in a line.
+def register(cell_type, name, fixed=None, **sizes):
+    """Register an experiment by its name. The docstring of its file says what it is about, under "Experiments:".
 
     In a table, a list or a range is an axis: cells take each of its values, those of the last axis fastest. An axis
     "task alpha" has pairs of values. Everything else is the value of a field.
@@ -42,7 +42,6 @@ def register(cell_type, name, about, fixed=None, **sizes):
         tables = sizes[profile] if isinstance(sizes[profile], list) else [sizes[profile]]
         return [cell for table in tables for cell in cells_of(name, cell_type, completed(table, fixed), **changes)]
 
-    cells_at.__doc__ = about
     GRIDS[name] = cells_at
 
 

@@ -104,15 +104,15 @@ class ArchitectureCell(StudentCell):
     architecture: Architecture = field(kw_only=True)  # pyright: ignore
 
 
-def students(name, about, fixed=None, cell_type=StudentCell, **sizes):
+def students(name, fixed=None, cell_type=StudentCell, **sizes):
     """Enter an experiment on students: of the standard task and by L-BFGS, unless a table says otherwise."""
     fixed = completed(fixed or {}, {"task": Task(), "optimizer": "lbfgs"})
-    register(cell_type, name, about, fixed, **sizes)
+    register(cell_type, name, fixed, **sizes)
 
 
-def variants(name, about, fixed=None, **sizes):
+def variants(name, fixed=None, **sizes):
     """Enter an experiment on students of other architectures, or of the standard one and tasks with structure."""
-    students(name, about, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell, **sizes)
+    students(name, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell, **sizes)
 
 
 def both(seeds, repeated):

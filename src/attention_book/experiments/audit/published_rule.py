@@ -1,4 +1,8 @@
-"""Published theory: thresholds and curves by the authors' quadrature, and on many points."""
+"""Published theory: thresholds and curves by the authors' quadrature, and on many points.
+
+Experiments:
+    published_rule: Thresholds and solutions along the published curves, by the published quadrature and on many points.
+"""
 
 from dataclasses import dataclass
 
@@ -90,7 +94,6 @@ PUBLISHED_CURVES = [
 register(
     RuleCell,
     "published_rule",
-    "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
     paper=[
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
         {"task alphas branches": PUBLISHED_CURVES, "points": 2**11, "scrambles": 8},

@@ -1,4 +1,9 @@
-"""What the authors' tables have beside ours, and slips in training that the comparison would show."""
+"""What the authors' tables have beside ours, and slips in training that the comparison would show.
+
+Experiments:
+    published_cells: What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1.
+    slips: Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them.
+"""
 
 from dataclasses import dataclass, field
 
@@ -31,14 +36,12 @@ BEYOND = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0
 PUBLISHED = {"optimizer": ["gd", "lbfgs"], "task": [*BEYOND, Task(sigma=1.0)]}
 students(
     "published_cells",
-    "What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1.",
     paper={"seed": range(10), **PUBLISHED, "alpha": ALPHAS, "d": 1000},
     laptop={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::6], "d": 300},
     smoke={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::12], "d": 100},
 )
 students(
     "slips",
-    "Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them.",
     {"slip": [*SLIPS], "optimizer": "gd", "seed": 0},
     SlipCell,
     paper={"task": tasks(OMEGAS[::3]), "alpha": ALPHAS[::2], "d": 1000},

@@ -1,4 +1,9 @@
-"""Students tested on another task than they were trained on."""
+"""Students tested on another task than they were trained on.
+
+Experiments:
+    another_task: Both starts where the semantic one has the lower loss but not the better predictions, tested on
+        another task.
+"""
 
 from dataclasses import dataclass, field, replace
 
@@ -46,7 +51,6 @@ def _tests(data_sets, step=1):
 
 students(
     "another_task",
-    "Both starts where the semantic one has the lower loss but not the better predictions, tested on another task.",
     cell_type=AnotherTaskCell,
     paper={"task alpha tested seed": _tests(12), "d": 1000},
     laptop={"task alpha tested seed": _tests(4), "d": 300},

@@ -1,4 +1,9 @@
-"""Theory against students of every architecture that theory covers, in growing dimension."""
+"""Theory against students of every architecture that theory covers, in growing dimension.
+
+Experiments:
+    variants_size: Every architecture that theory covers, in growing dimension: theory against students.
+    variants_theory: Theory of every architecture that theory covers: the semantic branch.
+"""
 
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
@@ -21,7 +26,6 @@ COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
 GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
 variants(
     "variants_size",
-    "Every architecture that theory covers, in growing dimension: theory against students.",
     {"starts": ("semantic",)},
     paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
     laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
@@ -31,7 +35,6 @@ variants(
 register(
     ArchitectureLineCell,
     "variants_theory",
-    "Theory of every architecture that theory covers: the semantic branch.",
     {
         "task": Task(),
         "architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()],

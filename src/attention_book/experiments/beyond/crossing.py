@@ -1,4 +1,8 @@
-"""Where the training losses of both starts cross, in growing dimension."""
+"""Where the training losses of both starts cross, in growing dimension.
+
+Experiments:
+    crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.
+"""
 
 from ..grids import at, data_sets
 from ..kinds import Kind
@@ -33,7 +37,6 @@ CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() 
 
 students(
     "crossing",
-    "Both starts around the crossing of the training losses, with control variates, in growing dimension.",
     cell_type=ControlledCell,
     paper={"d seed": data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
     laptop={"d seed": data_sets({250: 60, 500: 30}), **CROSSING},

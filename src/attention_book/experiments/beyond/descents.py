@@ -1,4 +1,10 @@
-"""Which ways down from small random weights end in the semantic valley, and what changes that."""
+"""Which ways down from small random weights end in the semantic valley, and what changes that.
+
+Experiments:
+    descents: Other ways down from the starts of Figure 15, on the same sentences.
+    hints: Starts with a hint of the teacher, by three optimisers.
+    staying_random: L-BFGS from small random weights across the positional border.
+"""
 
 from dataclasses import dataclass
 
@@ -74,7 +80,6 @@ FAR = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise
 register(
     DescentCell,
     "descents",
-    "Other ways down from the starts of Figure 15, on the same sentences.",
     paper=[
         {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
         {"way": QUICK, "d": 500, **ON_SAME_DATA},
@@ -87,7 +92,6 @@ HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, *
 register(
     DescentCell,
     "hints",
-    "Starts with a hint of the teacher, by three optimisers.",
     {"way": ["lbfgs", "gd", "adam"]},
     paper=[{"d": 200, "noise": [0.03, 0.1, 0.3], **HINTED}, {"d": 500, **HINTED}],
     laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED, "seed": range(4)},
@@ -97,7 +101,6 @@ register(
 register(
     DescentCell,
     "staying_random",
-    "L-BFGS from small random weights across the positional border.",
     {"way": "lbfgs"},
     paper=[
         {"d": [250, 500], "seed": range(12), **OFTEN},

@@ -1,4 +1,8 @@
-"""Where students end that remember their starts."""
+"""Where students end that remember their starts.
+
+Experiments:
+    memory: Three kinds of starts at small alpha, in growing dimension: where do the students end?
+"""
 
 from attention_phases.task import Task
 
@@ -9,7 +13,6 @@ from ..students import INFORMED, RANDOM, students
 REMEMBERED = [Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7)]
 students(
     "memory",
-    "Three kinds of starts at small alpha, in growing dimension: where do the students end?",
     {"starts": (*INFORMED, *RANDOM * 3)},
     paper={"d": [250, 500, 1000, 2000], "seed": range(16), "task": REMEMBERED, "alpha": ALPHAS[4]},
     laptop={"d": [125, 250, 500], "seed": range(8), "task": REMEMBERED, "alpha": ALPHAS[4]},

@@ -1,4 +1,11 @@
-"""Minima of the training loss: followed along alpha, many of one valley, a search for lower ones."""
+"""Minima of the training loss: followed along alpha, many of one valley, a search for lower ones.
+
+Experiments:
+    hysteresis: Students followed up and down in alpha, each start from the last minimum.
+    lowest: Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?
+    searched: Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.
+    landscape: Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -223,7 +230,6 @@ FEWEST = (0.4, 1.0, 1.6, 2.2)
 register(
     LoopCell,
     "hysteresis",
-    "Students followed up and down in alpha, each start from the last minimum.",
     paper={"seed": range(12), "task": tasks(NEAR), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
     laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
     smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
@@ -236,7 +242,6 @@ CLOSE = {
 register(
     ValleyCell,
     "lowest",
-    "Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?",
     paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
     laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
     smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
@@ -245,7 +250,6 @@ register(
 register(
     SearchCell,
     "searched",
-    "Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.",
     {"worst": 0.05},
     paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
     laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
@@ -265,7 +269,6 @@ LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise":
 register(
     ValleyCell,
     "landscape",
-    "Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.",
     paper=[
         {"seed": range(4), **NOISY, "d": 1000, "count": 100},
         {"seed": range(12), "d": [250, 500, 1000, 2000], **LARGER},

@@ -1,4 +1,10 @@
-"""Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha."""
+"""Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha.
+
+Experiments:
+    one_step: Both thresholds with one step of breaking over omega.
+    one_step_alternative: Both thresholds with one step of breaking at small omega, alternative A.
+    responses_theory: Ground states with one step of breaking along alpha: their responses.
+"""
 
 from dataclasses import dataclass, field
 
@@ -115,7 +121,6 @@ class OneStepCell(OnOneStep):
 register(
     OneStepThresholdsCell,
     "one_step",
-    "Both thresholds with one step of breaking over omega.",
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
         {"task": tasks([0.2, 0.3, 0.4, 0.45]), "points": 2**14, "scrambles": 16},
@@ -127,7 +132,6 @@ SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
 register(
     OneStepThresholdsCell,
     "one_step_alternative",
-    "Both thresholds with one step of breaking at small omega, alternative A.",
     paper={"task": SMALL, "points": 2**12, "scrambles": 16},
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
@@ -139,7 +143,6 @@ BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0
 register(
     OneStepCell,
     "responses_theory",
-    "Ground states with one step of breaking along alpha: their responses.",
     {"task": Task(omega=0.1)},
     paper=[
         {"alpha branch": BROKEN, "points": 2**12, "scrambles": 16},

@@ -1,4 +1,13 @@
-"""The optimal learner, and students to whom omega A is given."""
+"""The optimal learner, and students to whom omega A is given.
+
+Experiments:
+    recovery: Message passing of the optimal learner, from random weights.
+    positions_given: Students to whom omega A is given, from the teacher and from random weights.
+    penalty: Students to whom omega A is given, at small penalties, from the teacher and from random weights.
+    positions_given_theory: Theory of students to whom omega A is given: losses over (1 - omega)^2 are those of the task
+        without positions.
+    penalty_theory: Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -68,7 +77,6 @@ TENTHS = [round(0.1 * k, 2) for k in range(1, 11)]
 register(
     RecoveryCell,
     "recovery",
-    "Message passing of the optimal learner, from random weights.",
     {"task": Task()},
     paper={"seed": range(8), "alpha": [*TENTHS, 0.45, 0.55, 0.65], "d": 1000},
     laptop={"seed": range(4), "alpha": TENTHS, "d": 500},
@@ -76,7 +84,6 @@ register(
 )
 students(
     "positions_given",
-    "Students to whom omega A is given, from the teacher and from random weights.",
     {"starts": ("semantic", "random")},
     PositionsGivenCell,
     paper={"optimizer seed": both(8, 3), "alpha": [*TENTHS, 1.25, 1.5, 2.0], "d": 1000},
@@ -86,7 +93,6 @@ students(
 LIGHT = [Task(lam=share * Task().lam) for share in (0.25, 0.05, 0.01, 1e-3)]
 students(
     "penalty",
-    "Students to whom omega A is given, at small penalties, from the teacher and from random weights.",
     {"starts": ("semantic", "random")},
     PositionsGivenCell,
     paper={"seed": range(4), "d": [500, 1000], "task": LIGHT, "alpha": [0.6, 0.8, 1.0, 2.0]},
@@ -97,7 +103,6 @@ students(
 # At omega = 0.3; the penalty over (1 - omega)^2 is that of the task without positions.
 lines(
     "positions_given_theory",
-    "Theory of students to whom omega A is given: losses over (1 - omega)^2 are those of the task without positions.",
     {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)},
     **LINE,
 )
@@ -107,7 +112,6 @@ LIGHTER = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) **
 GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
 lines(
     "penalty_theory",
-    "Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.",
     paper={"task": [*LIGHTER.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
     laptop={"task": [*LIGHTER.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
     smoke={"task": [*LIGHTER.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},

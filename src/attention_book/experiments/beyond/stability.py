@@ -1,4 +1,10 @@
-"""How close two copies of message passing come, on data and in theory, and how it converges."""
+"""How close two copies of message passing come, on data and in theory, and how it converges.
+
+Experiments:
+    stability: Message passing on several data sets at several alpha and omega: how it converges, and whether.
+    copies: How close two copies of message passing come, over alpha and omega.
+    variants_copies: How close two copies of message passing come, for other architectures.
+"""
 
 from dataclasses import dataclass
 
@@ -142,7 +148,6 @@ PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
 register(
     MessagePassingCell,
     "stability",
-    "Message passing on several data sets at several alpha and omega: how it converges, and whether.",
     paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
     laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
@@ -152,7 +157,6 @@ COPIED = tuple(ALPHAS[6::2])
 register(
     CopiesCell,
     "copies",
-    "How close two copies of message passing come, over alpha and omega.",
     paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
@@ -166,7 +170,6 @@ COPIES_OF_VARIANTS = [  # near alpha_c; of rank 2, which has none, before its on
 register(
     ArchitectureCopiesCell,
     "variants_copies",
-    "How close two copies of message passing come, for other architectures.",
     {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8},
     paper={"points": 2**10},
     laptop={"points": 2**8},

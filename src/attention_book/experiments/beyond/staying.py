@@ -1,4 +1,11 @@
-"""Whether descent stays in the positional valley, and how soft its ends are."""
+"""Whether descent stays in the positional valley, and how soft its ends are.
+
+Experiments:
+    staying: Ends of descent across the positional border: their softest directions, and whether descent from small
+        weights, or from displaced ends, ends there too.
+    responses: Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and
+        beyond.
+"""
 
 from dataclasses import dataclass
 
@@ -120,8 +127,6 @@ SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000)
 register(
     StayCell,
     "staying",
-    "Ends of descent across the positional border: their softest directions, and whether descent from small weights,"
-    " or from displaced ends, ends there too.",
     paper=[
         {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **OFTEN, **SMALL_AND_DISPLACED},
         {"d": 1000, "seed": range(4, 8), **OFTEN},
@@ -142,7 +147,6 @@ AT_CRITICAL = at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
 register(
     StayCell,
     "responses",
-    "Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and beyond.",
     paper=[
         {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": AT_CRITICAL},
         {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},

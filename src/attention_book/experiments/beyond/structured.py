@@ -1,4 +1,18 @@
-"""Tokens and teachers with structure (Result 4.2 in general), and two limits of the theory."""
+"""Tokens and teachers with structure (Result 4.2 in general), and two limits of the theory.
+
+Experiments:
+    spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing
+        dimension.
+    spectra_theory: Theory of power-law spectra over alpha.
+    two_teachers: A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.
+    two_teachers_theory: Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the
+        second column.
+    sparse: A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.
+    sparse_theory: Theory of students of a sparse teacher, with an l1 penalty, over alpha.
+    clusters: Tokens from two clusters a position: a slice, and one alpha in growing dimension.
+    clusters_theory: Theory of clustered tokens over alpha.
+    limits: A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).
+"""
 
 from decimal import Decimal
 from itertools import product
@@ -69,7 +83,6 @@ STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": AT_TEACHE
 GROWN = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
 variants(
     "spectra",
-    "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
     paper=[
         {"seed": range(12), **AROUND, "d": 1000},
         {"seed": range(6), **PREDICTING, "d": 1000},
@@ -96,7 +109,6 @@ LAWS += [(exponent, 0.0, shares) for shares in (MORE_SHARES, MOST_SHARES) for ex
 ALONG = (0.2, 0.3, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5)
 lines(
     "spectra_theory",
-    "Theory of power-law spectra over alpha.",
     {"task": [power_law(*law) for law in LAWS]},
     paper={"alphas": ALONG, "points": 2**7, "scrambles": 16},
     laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 4},
@@ -107,7 +119,6 @@ READERS = {"architecture starts": [(STANDARD, ("semantic", "second", "positional
 LEARNT = {"alpha": 3.0, "architecture starts": [(STANDARD, AT_TEACHER), (RANK2, ("mixed",))]}
 variants(
     "two_teachers",
-    "A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.",
     {"task": TWO_TEACHERS},
     paper=[
         {"seed": range(4), "alpha": [0.75, 1.25, 1.75, 2.25, 3.0, 4.0, 5.0], **READERS, "d": 1000},
@@ -124,7 +135,6 @@ TWO_COLUMNS = {"architecture": RANK2, "branches": ("semantic", "both"), "alphas"
 register(
     ArchitectureLineCell,
     "two_teachers_theory",
-    "Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the second column.",
     {"task": TWO_TEACHERS, "scrambles": 16},
     paper=[{**ONE_COLUMN, "points": 2**10}, {**TWO_COLUMNS, "points": 2**9}],
     laptop=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
@@ -135,7 +145,6 @@ ENCODED = ("semantic", "encoding")
 PENALISED = {"task": SPARSE, "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
 variants(
     "sparse",
-    "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
     paper=[
         {"seed": range(6), "task": SPARSE, "alpha": [0.75, 1.0, 1.5], "starts": ENCODED, "d": 1000},
         {"seed": range(12), "task": SPARSE, "alpha": [1.15, 1.35], "starts": ENCODED, "d": 1000},
@@ -153,7 +162,6 @@ variants(
 )
 lines(
     "sparse_theory",
-    "Theory of students of a sparse teacher, with an l1 penalty, over alpha.",
     {"task": SPARSE},
     paper={"alphas": (1.0, 1.5, 2.0), "points": 2**7, "scrambles": 16},
     laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
@@ -169,7 +177,6 @@ CLUSTERED = {"task": [*CLUSTERS.values()]}
 *PLACED, LEANING = CLUSTERS.values()
 variants(
     "clusters",
-    "Tokens from two clusters a position: a slice, and one alpha in growing dimension.",
     paper=[
         {"seed": range(6), **CLUSTERED, "alpha": [0.5, 0.75, 1.0, 1.25], "d": 1000},
         {"seed": range(24), "task": LEANING, "alpha": [0.3, 0.4], "d": 1000},
@@ -188,7 +195,6 @@ variants(
 register(
     ArchitectureLineCell,
     "clusters_theory",
-    "Theory of clustered tokens over alpha.",
     {"architecture": STANDARD} | CLUSTERED,
     paper=[
         {"task": PLACED, "alphas": (1.0, 1.25, 2.0), "points": 2**9, "scrambles": 16},
@@ -201,7 +207,6 @@ ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
 LOW_RANK_VALUE = {"task": Task(), "alpha": GROWN_ALPHA, "architecture": [VALUE, STANDARD]}
 variants(
     "limits",
-    "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
     paper=[
         {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
         {"d": [250, 500], "seed": range(12), **LOW_RANK_VALUE},

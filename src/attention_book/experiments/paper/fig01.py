@@ -1,4 +1,8 @@
-"""Figure 1: the training loss on the plane through both minima."""
+"""Figure 1: the training loss on the plane through both minima.
+
+Experiments:
+    plane: The training loss on the plane through both minima and the origin.
+"""
 
 from dataclasses import dataclass
 
@@ -61,7 +65,6 @@ class PlaneCell(OnData):
 register(
     PlaneCell,
     "plane",
-    "The training loss on the plane through both minima and the origin.",
     {"task": Task(), "alpha": [1.0, 2.0], "seed": 0},
     paper={"d": 1000, "across": 61},
     laptop={"d": 1000, "across": 61},

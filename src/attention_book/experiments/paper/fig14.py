@@ -1,4 +1,11 @@
-"""Figure 14: maps of other architectures."""
+"""Figure 14: maps of other architectures.
+
+Experiments:
+    fig14: Maps over alpha and omega of the architectures that theory covers.
+    fig14_random: Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.
+    fig14_value: Maps over alpha and omega with a rank-one correction of the value matrix, and without it.
+    fig14_theory: Theory of Figure 14: the thresholds of its maps.
+"""
 
 import numpy as np
 
@@ -21,7 +28,6 @@ def _mapped(omegas, step):
 
 variants(
     "fig14",
-    "Maps over alpha and omega of the architectures that theory covers.",
     paper={"seed": range(8), "architecture task alpha": _mapped(OMEGAS, 1), "d": 500},
     laptop={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::4], 4), "d": 150},
     smoke={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::8], 12), "d": 60},
@@ -29,7 +35,6 @@ variants(
 RANDOM_TOO = {"optimizer starts": [("lbfgs", INFORMED), ("lbfgs", RANDOM), ("gd", RANDOM)]}
 variants(
     "fig14_random",
-    "Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.",
     {"architecture": RANK2},
     paper={"seed": range(10), **RANDOM_TOO, "task": tasks(OMEGAS[::2]), "alpha": LONG_ALPHAS[::4], "d": 1000},
     laptop={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::4]), "alpha": LONG_ALPHAS[::8], "d": 200},
@@ -38,7 +43,6 @@ variants(
 CORRECTED = {"architecture": [VALUE, STANDARD]}
 variants(
     "fig14_value",
-    "Maps over alpha and omega with a rank-one correction of the value matrix, and without it.",
     paper={"seed": range(8), **CORRECTED, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
     laptop={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
     smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
@@ -49,7 +53,6 @@ MAPPED_BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, arch
 register(
     ArchitectureLineCell,
     "fig14_theory",
-    "Theory of Figure 14: the thresholds of its maps.",
     {"alphas": ()},
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": MAPPED_BRANCHES, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[::24]), "architecture branches": MAPPED_BRANCHES, "points": 2**6, "scrambles": 8},

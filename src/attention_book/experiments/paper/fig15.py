@@ -1,4 +1,10 @@
-"""Figure 15: which minimum random starts find."""
+"""Figure 15: which minimum random starts find.
+
+Experiments:
+    fig15: Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.
+    fig15_fractions: Random starts over alpha and d, by three optimisers: how often is which minimum found?
+    first_steps: The first steps of gradient descent from random weights.
+"""
 
 from dataclasses import dataclass
 
@@ -42,7 +48,6 @@ class FirstStepsCell(OnData):
 SEARCHES = {"optimizer starts": [("lbfgs", INFORMED), ("adam", RANDOM)]}
 students(
     "fig15",
-    "Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.",
     {"alpha": 2.0},
     paper=[{"seed": range(140), **SEARCHES, "d": 100}, {"seed": range(24), "d": 1000}],
     laptop=[{"seed": range(40), **SEARCHES, "d": 100}, {"seed": range(8), "d": 500}],
@@ -57,7 +62,6 @@ def _searches(runs):
 
 students(
     "fig15_fractions",
-    "Random starts over alpha and d, by three optimisers: how often is which minimum found?",
     paper={
         "d": [50, 100, 200, 500, 1000],
         "seed": range(12),
@@ -71,7 +75,6 @@ students(
 register(
     FirstStepsCell,
     "first_steps",
-    "The first steps of gradient descent from random weights.",
     {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)},
     paper={"seed": range(4), "d": 1000},
     laptop={"seed": range(4), "d": 1000},

@@ -1,4 +1,11 @@
-"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and what becomes of exchanged starts and data."""
+"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and what becomes of exchanged starts and data.
+
+Experiments:
+    histogram: The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1.
+    counting_control: First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a
+        minimum.
+    lost_letters: How many semantic runs lose a letter, and does the start or do the data decide it?
+"""
 
 from dataclasses import dataclass, replace
 
@@ -213,7 +220,6 @@ GRIDS["histogram"] = histogram
 register(
     CountingCell,
     "counting_control",
-    'First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a minimum.',
     paper=COUNTED["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
     laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
     smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
@@ -223,7 +229,6 @@ register(
 register(
     ExchangedCell,
     "lost_letters",
-    "How many semantic runs lose a letter, and does the start or do the data decide it?",
     {"variant": "semantic"},
     paper=[
         {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
