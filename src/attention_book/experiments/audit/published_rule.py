@@ -91,9 +91,7 @@ PUBLISHED_CURVES = [
     (Task(omega=0.15), TEN, INFORMED),
     (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
 ]
-register(
-    RuleCell,
-    "published_rule",
+register(RuleCell, "published_rule")(
     paper=[
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
         {"task alphas branches": PUBLISHED_CURVES, "points": 2**11, "scrambles": 8},

@@ -49,9 +49,7 @@ def _tests(data_sets, step=1):
     return [(*test, data_sets * k + seed) for k, test in enumerate(TESTS[::step]) for seed in range(data_sets)]
 
 
-students(
-    "another_task",
-    cell_type=AnotherTaskCell,
+students("another_task", cell_type=AnotherTaskCell)(
     paper={"task alpha tested seed": _tests(12), "d": 1000},
     laptop={"task alpha tested seed": _tests(4), "d": 300},
     smoke={"task alpha tested seed": _tests(3, 3), "d": 60},

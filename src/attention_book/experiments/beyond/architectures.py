@@ -24,9 +24,7 @@ COMPARED = {
 }
 COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
 GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
-variants(
-    "variants_size",
-    {"starts": ("semantic",)},
+variants("variants_size", {"starts": ("semantic",)})(
     paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
     laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
     smoke={"d": [50, 100], "seed": range(4), **GROWING},
@@ -40,6 +38,7 @@ register(
         "architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()],
         "branches": ("semantic",),
     },
+)(
     paper={"points": 2**11, "scrambles": 16},
     laptop={"points": 2**6, "scrambles": 8},
     smoke={"points": 2**5, "scrambles": 8},

@@ -35,9 +35,7 @@ class ControlledCell(StudentCell):
 NEAR = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
 CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() for alpha in alphas))}
 
-students(
-    "crossing",
-    cell_type=ControlledCell,
+students("crossing", cell_type=ControlledCell)(
     paper={"d seed": data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
     laptop={"d seed": data_sets({250: 60, 500: 30}), **CROSSING},
     smoke={"d seed": data_sets({50: 12, 100: 8}), **CROSSING},

@@ -77,9 +77,7 @@ SOME_WAYS = ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long s
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
 # Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
 FAR = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
-register(
-    DescentCell,
-    "descents",
+register(DescentCell, "descents")(
     paper=[
         {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
         {"way": QUICK, "d": 500, **ON_SAME_DATA},
@@ -89,19 +87,13 @@ register(
     smoke={"way": SOME_WAYS, "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
 )
 HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **ON_SAME_DATA}
-register(
-    DescentCell,
-    "hints",
-    {"way": ["lbfgs", "gd", "adam"]},
+register(DescentCell, "hints", {"way": ["lbfgs", "gd", "adam"]})(
     paper=[{"d": 200, "noise": [0.03, 0.1, 0.3], **HINTED}, {"d": 500, **HINTED}],
     laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED, "seed": range(4)},
     smoke={"d": 30, **HINTED, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
 )
 # The data sets of "staying": what L-BFGS makes of random weights there.
-register(
-    DescentCell,
-    "staying_random",
-    {"way": "lbfgs"},
+register(DescentCell, "staying_random", {"way": "lbfgs"})(
     paper=[
         {"d": [250, 500], "seed": range(12), **OFTEN},
         {"d": [250, 500], "seed": range(8), **RARELY, "alpha": [1.5, 4.0, 6.0, 8.0, 12.0]},

@@ -227,9 +227,7 @@ class SearchCell(ValleyCell):
 UP_AND_DOWN = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
 FEWER = tuple(round(0.2 * k, 1) for k in range(1, 16))
 FEWEST = (0.4, 1.0, 1.6, 2.2)
-register(
-    LoopCell,
-    "hysteresis",
+register(LoopCell, "hysteresis")(
     paper={"seed": range(12), "task": tasks(NEAR), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
     laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
     smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
@@ -239,18 +237,13 @@ CLOSE = {
     "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
     "valley noise": [("semantic", 1.0), ("positional", 0.1)],
 }
-register(
-    ValleyCell,
-    "lowest",
+register(ValleyCell, "lowest")(
     paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
     laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
     smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
 )
 # The worst fitted 5 % of the sentences: in eight searches that tried all, those that led lower were in the worst 4 %.
-register(
-    SearchCell,
-    "searched",
-    {"worst": 0.05},
+register(SearchCell, "searched", {"worst": 0.05})(
     paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
     laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
     smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
@@ -266,9 +259,7 @@ NOISY = {
 }
 # Larger tokens: the teacher and one start displaced from it lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
-register(
-    ValleyCell,
-    "landscape",
+register(ValleyCell, "landscape")(
     paper=[
         {"seed": range(4), **NOISY, "d": 1000, "count": 100},
         {"seed": range(12), "d": [250, 500, 1000, 2000], **LARGER},

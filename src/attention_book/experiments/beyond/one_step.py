@@ -118,9 +118,7 @@ class OneStepCell(OnOneStep):
 
 
 # From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
-register(
-    OneStepThresholdsCell,
-    "one_step",
+register(OneStepThresholdsCell, "one_step")(
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
         {"task": tasks([0.2, 0.3, 0.4, 0.45]), "points": 2**14, "scrambles": 16},
@@ -129,9 +127,7 @@ register(
     smoke={"task": tasks([0.1]), "points": 2**9, "scrambles": 4},
 )
 SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
-register(
-    OneStepThresholdsCell,
-    "one_step_alternative",
+register(OneStepThresholdsCell, "one_step_alternative")(
     paper={"task": SMALL, "points": 2**12, "scrambles": 16},
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
@@ -140,10 +136,7 @@ register(
 BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
 BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
 BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
-register(
-    OneStepCell,
-    "responses_theory",
-    {"task": Task(omega=0.1)},
+register(OneStepCell, "responses_theory", {"task": Task(omega=0.1)})(
     paper=[
         {"alpha branch": BROKEN, "points": 2**12, "scrambles": 16},
         {"task": Task(), "alpha branch": BROKEN_LATER, "points": 2**13, "scrambles": 16},

@@ -145,18 +145,14 @@ class ArchitectureCopiesCell(ArchitectureLineCell):
 PASSED_AT = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
 PASSED = [(omega, alpha, "semantic") for omega, alphas in PASSED_AT.items() for alpha in alphas]
 PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
-register(
-    MessagePassingCell,
-    "stability",
+register(MessagePassingCell, "stability")(
     paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
     laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
 )
 
 COPIED = tuple(ALPHAS[6::2])
-register(
-    CopiesCell,
-    "copies",
+register(CopiesCell, "copies")(
     paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
@@ -171,6 +167,7 @@ register(
     ArchitectureCopiesCell,
     "variants_copies",
     {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8},
+)(
     paper={"points": 2**10},
     laptop={"points": 2**8},
     smoke={"points": 2**5},

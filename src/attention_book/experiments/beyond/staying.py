@@ -124,9 +124,7 @@ class StayCell(OnData):
 BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
 OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
 SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
-register(
-    StayCell,
-    "staying",
+register(StayCell, "staying")(
     paper=[
         {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **OFTEN, **SMALL_AND_DISPLACED},
         {"d": 1000, "seed": range(4, 8), **OFTEN},
@@ -144,9 +142,7 @@ register(
 # Where the two responses are compared: alpha_c of replica-symmetric theory, and at omega = 0.3 beyond it, on other data
 # sets than those of "staying".
 AT_CRITICAL = at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
-register(
-    StayCell,
-    "responses",
+register(StayCell, "responses")(
     paper=[
         {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": AT_CRITICAL},
         {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},

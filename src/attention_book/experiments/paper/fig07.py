@@ -35,9 +35,7 @@ def fit_both_linear(task, alpha, d, rng):
 
 DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]
 # At small d the published gradient descent stays in the valley where it starts, L-BFGS may leave it.
-students(
-    "fig07",
-    {"alpha": 1.5},
+students("fig07", {"alpha": 1.5})(
     paper={"optimizer": ["lbfgs", "gd"], "seed": range(100), "d": DIMENSIONS},
     laptop={"optimizer": "gd", "seed": range(8), "d": DIMENSIONS},
     smoke={"optimizer": "gd", "seed": range(4), "d": DIMENSIONS[:7:3]},

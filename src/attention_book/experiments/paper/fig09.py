@@ -10,15 +10,13 @@ from ..lines import LINE, lines
 from ..students import both, students
 
 ALTERNATIVE = tasks(OMEGAS, matrix="alternative")
-students(
-    "fig09",
+students("fig09")(
     paper={"optimizer seed": both(10, 10), "task": ALTERNATIVE, "alpha": ALPHAS, "d": 1000},
     laptop={"optimizer seed": both(6, 2), "task": ALTERNATIVE[::4], "alpha": ALPHAS[::2], "d": 300},
     smoke={"optimizer seed": both(3, 2), "task": ALTERNATIVE[::8], "alpha": ALPHAS[::8], "d": 100},
 )
 
-lines(
-    "fig09_theory",
+lines("fig09_theory")(
     paper=LINE["paper"] | {"task": ALTERNATIVE},
     laptop=LINE["laptop"] | {"task": ALTERNATIVE[::4]},
     smoke=LINE["smoke"] | {"task": ALTERNATIVE[::8]},

@@ -27,16 +27,14 @@ LONGER_SLICE = {
     "laptop": {"seed": range(4), "alpha": ALPHAS[::4] + FURTHER_ALPHAS[1::2], "d": 200},
     "smoke": SLICE["smoke"],
 }
-variants("fig10", {"architecture": CORRELATED}, **LONGER_SLICE)
+variants("fig10", {"architecture": CORRELATED})(**LONGER_SLICE)
 BY_DESCENT = {"optimizer": "gd", "starts": RANDOM}
-variants(
-    "fig11",
-    {"architecture": RANK2, "starts": (*INFORMED, "mixed")},
+variants("fig11", {"architecture": RANK2, "starts": (*INFORMED, "mixed")})(
     paper=[SLICE["paper"], {**SLICE["paper"], **BY_DESCENT, "seed": range(10)}],
     laptop=[SLICE["laptop"], {**SLICE["laptop"], **BY_DESCENT, "seed": range(2)}],
     smoke=[SLICE["smoke"], {**SLICE["smoke"], **BY_DESCENT, "seed": range(2)}],
 )
-variants("fig12", {"architecture": UNTIED}, **LONGER_SLICE)
+variants("fig12", {"architecture": UNTIED})(**LONGER_SLICE)
 
 FIG10 = {
     "paper": {"alphas": (*ALPHAS[::2], *FURTHER_ALPHAS), "points": 2**9, "scrambles": 16},

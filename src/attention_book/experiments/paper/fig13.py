@@ -13,14 +13,8 @@ from ..students import variants
 from .fig10 import SLICE
 
 VALUE, FULL_VALUE = Architecture("value"), Architecture("full_value")
-variants(
-    "fig13",
-    {"architecture": [VALUE, STANDARD]},
-    **SLICE,
-)
-variants(
-    "fig13_full",
-    {"architecture": [FULL_VALUE, STANDARD]},
+variants("fig13", {"architecture": [VALUE, STANDARD]})(**SLICE)
+variants("fig13_full", {"architecture": [FULL_VALUE, STANDARD]})(
     paper={"seed": range(24), "alpha": ALPHAS, "d": 200},
     laptop={"seed": range(4), "alpha": ALPHAS[::4], "d": 100},
     smoke={"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},

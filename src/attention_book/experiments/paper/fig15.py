@@ -46,9 +46,7 @@ class FirstStepsCell(OnData):
 
 # The minima that a random start may end in are trained on the same data; then these alone, in a large dimension.
 SEARCHES = {"optimizer starts": [("lbfgs", INFORMED), ("adam", RANDOM)]}
-students(
-    "fig15",
-    {"alpha": 2.0},
+students("fig15", {"alpha": 2.0})(
     paper=[{"seed": range(140), **SEARCHES, "d": 100}, {"seed": range(24), "d": 1000}],
     laptop=[{"seed": range(40), **SEARCHES, "d": 100}, {"seed": range(8), "d": 500}],
     smoke=[{"seed": range(8), **SEARCHES, "d": 30}, {"seed": range(3), "d": 60}],
@@ -60,8 +58,7 @@ def _searches(runs):
     return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
 
 
-students(
-    "fig15_fractions",
+students("fig15_fractions")(
     paper={
         "d": [50, 100, 200, 500, 1000],
         "seed": range(12),
@@ -73,9 +70,8 @@ students(
 )
 
 register(
-    FirstStepsCell,
-    "first_steps",
-    {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)},
+    FirstStepsCell, "first_steps", {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)}
+)(
     paper={"seed": range(4), "d": 1000},
     laptop={"seed": range(4), "d": 1000},
     smoke={"seed": range(2), "d": 100},

@@ -217,19 +217,14 @@ def histogram(profile, runs=None, variants=VARIANTS):
 
 GRIDS["histogram"] = histogram
 
-register(
-    CountingCell,
-    "counting_control",
+register(CountingCell, "counting_control")(
     paper=COUNTED["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
     laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
     smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
 )
 # Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some
 # data sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
-register(
-    ExchangedCell,
-    "lost_letters",
-    {"variant": "semantic"},
+register(ExchangedCell, "lost_letters", {"variant": "semantic"})(
     paper=[
         {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
         {"data_seed": range(1), "start_seed": range(40), "sequences": 50_000, "epochs": 200},
