@@ -22,7 +22,7 @@ import numpy as np
 from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
-from ..grids import register
+from ..grids import data_sets, register
 from ..lines import ArchitectureLineCell, lines
 from ..paper.fig10 import RANK2
 from ..paper.fig13 import VALUE
@@ -193,8 +193,7 @@ LOW_RANK_VALUE = {"task": Task(), "alpha": GROWN_ALPHA, "architecture": [VALUE, 
 variants("limits")(
     paper=[
         {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
-        {"d": [250, 500], "seed": range(12), **LOW_RANK_VALUE},
-        {"d": 1000, "seed": range(8), **LOW_RANK_VALUE},
+        {"d seed": data_sets({250: 12, 500: 12, 1000: 8}), **LOW_RANK_VALUE},
     ],
     laptop=[
         {"d": [75, 150], "seed": range(4), "alpha": [1.0, 4.0], **ONLY_POSITIONS},

@@ -58,21 +58,14 @@ def _searches(runs):
     return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
 
 
+SIX_ALPHAS = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
 students("fig15_fractions")(
-    paper={
-        "d": [50, 100, 200, 500, 1000],
-        "seed": range(12),
-        "alpha": [0.5, 1.0, 1.5, 2.0, 3.0, 4.0],
-        "optimizer starts": _searches(4),
-    },
+    paper={"d": [50, 100, 200, 500, 1000], "seed": range(12), "alpha": SIX_ALPHAS, "optimizer starts": _searches(4)},
     laptop={"d": [50, 100], "seed": range(6), "alpha": [0.5, 1.0, 2.0, 4.0], "optimizer starts": _searches(4)},
     smoke={"d": 30, "seed": range(3), "alpha": [1.0, 2.0], "optimizer starts": _searches(2)},
 )
 
-register(
-    FirstStepsCell, "first_steps", {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)}
-)(
-    paper={"seed": range(4), "d": 1000},
-    laptop={"seed": range(4), "d": 1000},
-    smoke={"seed": range(2), "d": 100},
+FOLLOWED = {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)}
+register(FirstStepsCell, "first_steps", FOLLOWED)(
+    paper={"seed": range(4), "d": 1000}, laptop={"seed": range(4), "d": 1000}, smoke={"seed": range(2), "d": 100}
 )
