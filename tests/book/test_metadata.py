@@ -8,7 +8,7 @@ import authors_tables
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from columns import COLUMNS, described, own_columns
+from columns import COLUMNS, abouts, described, own_columns
 from metadata import texts
 from pages import stored
 
@@ -102,6 +102,7 @@ def test_the_commits_that_rows_name_are_in_the_history():
 
 
 def test_every_meaning_and_every_name_is_used():
+    assert abouts().keys() == GRIDS.keys()
     described = [field for resource in PACKAGE["resources"] for field in resource["schema"]["fields"]]
     assert set(COLUMNS) <= {field["name"] for field in described}
     assert set(provenance.ORIGIN) <= set(COLUMNS)

@@ -249,14 +249,9 @@ register(SearchCell, "searched", {"worst": 0.05})(
     smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
 )
 # The noise of the starts, which around the teacher is of the size of Q*, is varied at omega = 0.3.
-NOISY = {
-    "task alpha valley noise": at(
-        *((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)),
-        (0.3, 1.5, "semantic", 1.0),
-        (0.1, 0.75, "positional", 0.1),
-        (0.1, 0.75, "semantic", 1.0),
-    )
-}
+NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)), (0.3, 1.5, "semantic", 1.0)]
+NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
+NOISY = {"task alpha valley noise": at(*NOISES)}
 # Larger tokens: the teacher and one start displaced from it lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
 register(ValleyCell, "landscape")(

@@ -63,7 +63,5 @@ class PlaneCell(OnData):
 
 
 register(PlaneCell, "plane", {"task": Task(), "alpha": [1.0, 2.0], "seed": 0})(
-    paper={"d": 1000, "across": 61},
-    laptop={"d": 1000, "across": 61},
-    smoke={"d": 100, "across": 15},
+    paper={"d": 1000, "across": 61}, laptop={"d": 1000, "across": 61}, smoke={"d": 100, "across": 15}
 )

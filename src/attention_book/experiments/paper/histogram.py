@@ -155,11 +155,7 @@ class CountingCell:
         weights: all parameters, as base64 of little-endian float32
     """
 
-    kind = Kind(
-        train_and_measure,
-        COUNTING,
-        beginning=train_beginning,
-    )
+    kind = Kind(train_and_measure, COUNTING, beginning=train_beginning)
 
     experiment: str
     variant: str
