@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from columns import columns_in
+from columns import entries_in
 
 from attention_book.analysis.beside_published import (
     CELL,
@@ -98,7 +98,7 @@ CROSSING = {  # quantity and start of what falls below what at a threshold
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
 }
 DRAWS = 2000  # of means, for the error of a crossing
-COLUMNS = columns_in(__doc__)
+COLUMNS = entries_in(__doc__)
 
 
 class Curve(NamedTuple):

@@ -117,7 +117,7 @@ class Column(NamedTuple):
     names: Mapping[str, str] = {}  #: every name that may stand in a column of names, with its meaning
 
 
-def columns_in(docstring, heading="Columns"):
+def entries_in(docstring, heading="Columns"):
     """Return each `Column` by its name that a docstring describes below a heading."""
     section = cleandoc(docstring).partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
     columns = {}
@@ -130,17 +130,17 @@ def columns_in(docstring, heading="Columns"):
 def own_columns(cell_type):
     """Return the columns that only tables of a type of cells have, or that mean something else there."""
     docstrings = [base.__doc__ or "" for base in reversed(cell_type.__mro__)]
-    return {name: column for docstring in docstrings for name, column in columns_in(docstring).items()}
+    return {name: column for docstring in docstrings for name, column in entries_in(docstring).items()}
 
 
 def abouts():
     """Return what each experiment is about, by its name."""
     files = [import_module(file.name) for file in walk_packages(experiments.__path__, f"{experiments.__name__}.")]
-    found = {name: about for file in files for name, about in columns_in(file.__doc__ or "", "Experiments").items()}
+    found = {name: about for file in files for name, about in entries_in(file.__doc__ or "", "Experiments").items()}
     return {name: about.meaning for name, about in found.items()}
 
 
-COLUMNS = columns_in(__doc__)
+COLUMNS = entries_in(__doc__)
 COLUMNS["form"] = COLUMNS["form"]._replace(names={name: form.about for name, form in FORMS.items()})
 
 

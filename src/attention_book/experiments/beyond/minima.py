@@ -50,10 +50,9 @@ def follow(cell):
 
 
 def descend(cell):
-    """Where each start of a `ValleyCell` ends by L-BFGS; the first, `number` 0, has no noise.
+    """Return the rows of a `ValleyCell`: where L-BFGS ends from each start, of which the first has no noise.
 
-    Beside train_loss, q, m and theta: `minimum`, which of the distinct ends it is; `nearest`, its distance to the
-    nearest other end over the size of both; `aligned`, ``|cosine|`` with the next start's (Q and -Q are one).
+    A cosine has no sign, because Q and -Q are one student.
     """
     from attention_phases.model.weights import overlaps
 
@@ -74,11 +73,10 @@ def descend(cell):
 
 
 def search(cell):
-    """What searches from the ends of a `SearchCell` find.
+    """Return the rows of a `SearchCell`: what searches from the ends of its starts find.
 
-    Two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by way of
-    single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of "anneal", from where
-    the start without noise ends. Each has train_loss, q, m, theta and `aligned`, its ``|cosine|`` with the lowest.
+    There are two rows for each start, "descent" and "hop". Then there is one row for each `temperature` of "anneal",
+    which begins where the start without noise ends.
     """
     from attention_phases.model.weights import overlaps
 

@@ -26,12 +26,10 @@ CONTRACTING = 30  # iterations in which it is followed
 
 
 def measure(cell):
-    """Rows of a `MessagePassingCell`, by `what` they are.
+    """Return the rows of a `MessagePassingCell`, whose docstring says what they are about.
 
-    "settled": whether the damped iteration reaches relative changes of 1e-12, and the last `change`. "contraction",
-    where it does: `distance` of a perturbed state from the fixed point, over that at the start, by `iteration`.
-    "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
-    Q, the `change` in an iteration, and the overlaps, means over late iterations; none if the overlaps run away.
+    There are rows "contraction" where the damped iteration settles. Rows "copies" have means over late iterations, for
+    each `damping` and `width`. There are none where the overlaps run away.
     """
     from attention_phases.amp.message_passing import iterate, limiting, start_state
     from attention_phases.model.two_tokens import sample

@@ -21,13 +21,10 @@ TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue 
 
 
 def stay(cell, displaced=0.0):
-    """Rows of a `StayCell`, by `what` they are, each with q, m, theta, train_loss and grad_norm.
+    """Return the rows of a `StayCell`, whose docstring says what they are about.
 
-    "positional" and "semantic": where L-BFGS ends from the encoding and from the teacher. "descent": gradient descent
-    from ``size N(0, 1)`` after each `step`; then "small", where L-BFGS goes on to. "toward" and "aside": where L-BFGS
-    ends from the positional end that is displaced by `size` times the teacher, to the side where it leans, or by
-    ``size N(0, 1)``. `same` is the ``|cosine|`` with the positional end, and ends from the first three have the
-    `softness` of the risk there.
+    Each row has the overlaps, the loss and the gradient. The ends from the encoding, from the teacher and from small
+    weights also have the `softness` of the risk there.
 
     displaced: relative displacement of every weight of the starts; the data stay the same.
     """

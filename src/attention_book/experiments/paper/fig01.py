@@ -16,10 +16,10 @@ PLANE_BORDERS = (-0.35, 1.35)  # of each minimum, at the borders of the plane th
 
 
 def loss_on_plane(cell):
-    """Rows of a `PlaneCell`, by `what` they are, each with m, theta and train_loss.
+    """Return the rows of a `PlaneCell`, each with m, theta and train_loss.
 
-    "positional" and "semantic": the minima that L-BFGS finds from the encoding and from the teacher. "plane": students
-    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `PLANE_BORDERS`, `across` values of each.
+    L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are
+    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `PLANE_BORDERS`.
     """
     import torch
 

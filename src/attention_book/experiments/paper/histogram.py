@@ -45,11 +45,7 @@ def train(cell, epochs=None):
 
 
 def train_and_measure(cell):
-    """Rows of a cell, each with `what` it is.
-
-    "epoch" has the curve. Then as `transformer` measures them: "distance", and for the weights `after` Adam and SGD
-    "shares" of the attention's variance, "count" (how often each is told right), and "weights", as text for `decode`.
-    """
+    """Return the rows of a `CountingCell`: the curve by epoch, then what `transformer` measures of the weights."""
     kept, curve = train(cell)
     return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
 
@@ -80,10 +76,7 @@ def run_of(cell, seed):
 
 
 def train_exchanged(cell):
-    """Rows of an `ExchangedCell`, after each `epoch` up to the fourth, every fifth and the last.
-
-    They have the `letter` told worst on the test set, and the share told wrong `there` and, in the mean, `elsewhere`.
-    """
+    """Return the rows of an `ExchangedCell`, after each epoch up to the fourth, every fifth and the last."""
     from attention_phases.histogram import transformer
 
     sequences, test = data(run_of(cell, cell.data_seed))
