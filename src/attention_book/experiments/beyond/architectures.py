@@ -30,8 +30,8 @@ variants("variants_size", {"starts": ("semantic",)})(
     smoke={"d": [50, 100], "seed": range(4), **GROWING},
 )
 
-EACH = {"architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()]}
-register(ArchitectureLineCell, "variants_theory", {"task": Task(), **EACH, "branches": ("semantic",)})(
+COMPARED_LINES = {"architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()]}
+register(ArchitectureLineCell, "variants_theory", {"task": Task(), **COMPARED_LINES, "branches": ("semantic",)})(
     paper={"points": 2**11, "scrambles": 16},
     laptop={"points": 2**6, "scrambles": 8},
     smoke={"points": 2**5, "scrambles": 8},

@@ -161,7 +161,7 @@ COPIES_OF_VARIANTS = [  # near alpha_c; of rank 2, which has none, before its on
     (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
     (MAPPED["rank2"], (0.5,), ("positional",)),
 ]
-VARIANTS = {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8}
-register(ArchitectureCopiesCell, "variants_copies", VARIANTS)(
+VARIANT_COPIES = {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8}
+register(ArchitectureCopiesCell, "variants_copies", VARIANT_COPIES)(
     paper={"points": 2**10}, laptop={"points": 2**8}, smoke={"points": 2**5}
 )

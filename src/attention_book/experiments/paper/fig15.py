@@ -65,7 +65,7 @@ students("fig15_fractions")(
     smoke={"d": 30, "seed": range(3), "alpha": [1.0, 2.0], "optimizer starts": _searches(2)},
 )
 
-FOLLOWED = {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)}
-register(FirstStepsCell, "first_steps", FOLLOWED)(
+FIRST_STEPS = {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)}
+register(FirstStepsCell, "first_steps", FIRST_STEPS)(
     paper={"seed": range(4), "d": 1000}, laptop={"seed": range(4), "d": 1000}, smoke={"seed": range(2), "d": 100}
 )
