@@ -3,6 +3,31 @@
 Their tables are in the repository SPOC-group/positional-and-semantic-attention, commit 0b867fa, which
 has no licence: nothing of them is kept here but these differences. With them are curves of theory,
 set beside what their rules give (`published_rule`), and beside ours on many points.
+
+Columns:
+    start: initial weights, or branch of theory
+        - semantic: the semantic branch or valley
+        - positional: the positional branch or valley
+        - near_semantic: the teacher's weights plus N(0, 1)
+        - near_positional: the positional encoding plus 0.1 N(0, 1)
+        - random: 0.1 N(0, 1)
+        - mixed: the first column semantic, the second positional
+        - second: the second column of the teacher
+        - encoding: 0.3 times 1_d
+        - symmetric: no overlap at all
+    d [1]: embedding dimension; empty for curves of theory
+    optimizer: of our students, or theory
+        - lbfgs: L-BFGS to |grad R| <= 1e-4
+        - gd: full-batch gradient descent as published
+        - adam: Adam
+        - theory: replica-symmetric theory
+    figure: of the paper, which shows the cell or its like
+    ours [1]: our value: the mean over data sets, a threshold of these means, or theory
+    instances [1]: number of our data sets behind the mean
+    z [1]: ours minus published, as a standard normal number if both estimate the same
+    away [1]: ours minus published theory, over the largest value along both curves
+    rule_away [1]: by the published rules minus published, over published; of curves of theory
+    step_away [1]: the same of one step of the rules from the published overlaps, and of losses at these
 """
 
 import json
@@ -13,7 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from columns import OPTIMIZERS, STARTS
+from columns import entries_in
 
 from attention_book.analysis.beside_published import (
     CELL,
@@ -27,8 +52,6 @@ from attention_book.analysis.beside_published import (
 from attention_book.analysis.instances import GAPS, in_errors
 from attention_book.analysis.thresholds import crossing, curve, last_fall
 from attention_book.experiments.audit.authors_rule import rule_step
-from attention_book.experiments.kinds import RATIO, Column
-from attention_book.experiments.lines import BRANCHES
 from attention_book.experiments.students import StudentCell
 from attention_book.paths import DATA, stored_table
 from attention_book.store import parquet
@@ -75,20 +98,7 @@ CROSSING = {  # quantity and start of what falls below what at a threshold
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
 }
 DRAWS = 2000  # of means, for the error of a crossing
-COLUMNS = {
-    "start": Column(
-        "initial weights, or branch of theory", names=STARTS | BRANCHES | {"symmetric": "no overlap at all"}
-    ),
-    "d": Column("embedding dimension; empty for curves of theory", RATIO),
-    "optimizer": Column("of our students, or theory", names=OPTIMIZERS | {"theory": "replica-symmetric theory"}),
-    "figure": Column("of the paper, which shows the cell or its like"),
-    "ours": Column("our value: the mean over data sets, a threshold of these means, or theory", RATIO),
-    "instances": Column("number of our data sets behind the mean", RATIO),
-    "z": Column("ours minus published, as a standard normal number if both estimate the same", RATIO),
-    "away": Column("ours minus published theory, over the largest value along both curves", RATIO),
-    "rule_away": Column("by the published rules minus published, over published; of curves of theory", RATIO),
-    "step_away": Column("the same of one step of the rules from the published overlaps, and of losses at these", RATIO),
-}
+COLUMNS = entries_in(__doc__)
 
 
 class Curve(NamedTuple):

@@ -5,7 +5,6 @@ python data/metadata.py          (make metadata)
 Titles, licences and persons are written into these files by hand; columns, sizes and hashes come from the tables.
 """
 
-import inspect
 import json
 import re
 import sys
@@ -14,7 +13,7 @@ from hashlib import sha256
 import authors_tables
 import pyarrow as pa
 import pyarrow.parquet as pq
-from columns import described
+from columns import abouts, described, own_columns
 
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
@@ -24,6 +23,8 @@ from attention_phases.errors import ResultError
 
 STORED_TABLES = sorted((ROOT / "data").glob("*.parquet"))
 ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # of the list of tables in data/README.md
+# One table is computed from others, and is no experiment.
+ABOUTS = {authors_tables.NAME: authors_tables.__doc__.splitlines()[0], **abouts()}
 TYPES = (  # of Arrow, and what Data Packages call them
     (pa.types.is_boolean, "boolean"),
     (pa.types.is_integer, "integer"),
@@ -53,12 +54,14 @@ def line(table):
 def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
-    experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
+    about = ABOUTS.get(path.stem)
+    if about is None:
+        raise ResultError(f'{path.stem}: say what it is about under "Experiments:" in the docstring of its file')
     return {
         "name": path.stem,
         "type": "table",
         "path": path.name,
-        "description": inspect.getdoc(experiment).splitlines()[0],
+        "description": about,
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
         "hash": f"sha256:{sha256(content).hexdigest()}",
@@ -72,7 +75,7 @@ def resource(path):
 
 def fields_of(path):
     """Columns of a table, as Data Package 2.0 has them."""
-    own = grid(path.stem, "smoke")[0].kind.own_columns if path.stem in GRIDS else authors_tables.COLUMNS
+    own = own_columns(type(grid(path.stem, "smoke")[0])) if path.stem in GRIDS else authors_tables.COLUMNS
     return [field(column, own) for column in pq.read_schema(path)]
 
 

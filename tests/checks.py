@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import reference
-from columns import described
+from columns import described, own_columns
 
 from attention_book.experiments import grid
 from attention_book.experiments.kinds import BEGINNING
@@ -35,7 +35,7 @@ def check_experiment(name):
     yield from check_cells(table, grid(name, "paper"), f"attention-phases sweep {name} --profile paper")
     yield from check_cells(reference.RESULTS / table.name, reference.cells_of(name), "make reference")
     if table.exists():
-        yield from check_columns(table, cell_type.kind.own_columns)
+        yield from check_columns(table, own_columns(cell_type))
         yield from check_tolerances(load(table), cell_type.kind, ZERO.get(name, ()))
 
 

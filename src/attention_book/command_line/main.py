@@ -157,11 +157,8 @@ def parser():
     option("--architecture", choices=tuple(FORMS), default="tied", help="form of the student")
     correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
     option("--token-correlation", type=float, default=0.0, help=correlation)
-    option(
-        "--points",
-        type=int,
-        help="points a scramble, a power of two (default: 16384, or 2048 beyond the standard student)",
-    )
+    points = "points a scramble, a power of two (default: 16384, or 2048 beyond the standard student)"
+    option("--points", type=int, help=points)
     option("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
     option("--seed", type=int, default=0, help="of the scrambles")
 

@@ -28,22 +28,25 @@ def grid(name, profile, **changes):
     return GRIDS[name](profile, **changes)
 
 
-def register(cell_type, name, about, fixed=None, **sizes):
-    """Register an experiment by its name, with what it is about in a line.
+def register(cell_type, name, fixed=None):
+    """Return what registers an experiment of this name, called with its sizes: ``paper=``, ``laptop=`` and ``smoke=``.
 
-    In a table, a list or a range is an axis: cells take each of its values, those of the last axis fastest. An axis
-    "task alpha" has pairs of values. Everything else is the value of a field.
+    The size of a profile is a table, or a list of tables, whose cells follow one another. In a table, a list or a range
+    is an axis: cells take each of its values, those of the last axis fastest. An axis "task alpha" has pairs of values.
+    Everything else is the value of a field. The docstring of the experiment's file says what it is about, under
+    "Experiments:".
 
     fixed: values of what a table does not name.
-    sizes: table by profile; a list of several gives their cells one after the other.
     """
 
-    def cells_at(profile, **changes):
-        tables = sizes[profile] if isinstance(sizes[profile], list) else [sizes[profile]]
-        return [cell for table in tables for cell in cells_of(name, cell_type, completed(table, fixed), **changes)]
+    def at_sizes(**sizes):
+        def cells_at(profile, **changes):
+            tables = sizes[profile] if isinstance(sizes[profile], list) else [sizes[profile]]
+            return [cell for table in tables for cell in cells_of(name, cell_type, completed(table, fixed), **changes)]
 
-    cells_at.__doc__ = about
-    GRIDS[name] = cells_at
+        GRIDS[name] = cells_at
+
+    return at_sizes
 
 
 def cells_of(name, cell_type, table, **changes):
@@ -79,3 +82,8 @@ def tasks(omegas, **parameters):
 def at(*points):
     """Points (omega, alpha, ...) with the task in the place of omega."""
     return [(Task(omega=omega), *rest) for omega, *rest in points]
+
+
+def data_sets(by_dimension):
+    """An axis "d seed": so many data sets by dimension."""
+    return [(d, seed) for d, count in by_dimension.items() for seed in range(count)]

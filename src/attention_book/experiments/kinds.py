@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
 # The linear fit's sums have alpha d^2 terms in float32. Where these are a million or more, recomputed fits differ by up
 # to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
 LINEAR_TERM = 1e-12
@@ -19,14 +18,6 @@ BY_ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
 Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; one without a tolerance must be equal
 
 
-class Column(NamedTuple):
-    """A column of the stored results."""
-
-    meaning: str
-    unit: str = ""  #: "1" for a pure number, "s" for seconds, empty for text and counts
-    names: Mapping[str, str] = {}  #: every name that may stand in a column of names, with its meaning
-
-
 class Kind(NamedTuple):
     """A type of cells. Its functions import torch and theory when they are called, so that to read loads neither."""
 
@@ -39,13 +30,6 @@ class Kind(NamedTuple):
     beginning: Callable | None = None
     #: Gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     runs: Callable | None = None
-    what: Mapping[str, str] = {}  #: what a row may be about, as names in the column `what`, with their meanings
-    columns: Mapping[str, Column] = {}  #: others that only its tables have, or that mean something else there
-
-    @property
-    def own_columns(self):
-        """All columns that only its tables have, or that mean something else there."""
-        return {**self.columns, "what": Column("what the row is about", names=self.what)}
 
     def repeat(self, cell) -> list[dict]:
         """Rows of a cell, computed again: those of `repeatable`."""

@@ -9,7 +9,7 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
 from .grids import ALPHAS, register
-from .kinds import RATIO, Column, Kind, with_errors
+from .kinds import Kind, with_errors
 from .students import INFORMED, OF_COLUMNS, OF_TEACHERS
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
@@ -20,34 +20,12 @@ OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
 _OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
 THEORY = with_errors((*_OF_THEORY, *OF_COLUMNS, *OF_TEACHERS), (1e-3, 1e-9), (5e-2, 1e-9))
 
-BRANCHES = {name: f"the {name} branch or valley" for name in INFORMED}
-BOTH_THRESHOLDS = {
-    "critical": "alpha_c, where the training losses of both branches cross",
-    "linear": "alpha_l, where the semantic test error meets that of the linear model",
-}
-ENDS = {
-    "start": "begins",
-    "stop": "ends",
-    "border": "turns from a saddle into a minimum, or ends",
-    "limit": "turns from a saddle into a minimum",
-}
-EXCEEDS = "by how much the training loss of the {} branch exceeds that of the positional one"
-OF_LINES = {  # what a row may be about
-    "baseline": "the linear model",
-    **{name: f"a solution of the {name} branch" for name in (*BRANCHES, "symmetric")},
-    **{f"{branch} at critical": f"the solution of the {branch} branch at alpha_c" for branch in BRANCHES},
-    **BOTH_THRESHOLDS,
-    "gap": EXCEEDS.format("semantic"),
-    "symmetric gap": EXCEEDS.format("symmetric"),
-    "both": "a solution of rank 2 that follows two columns of the teacher, and not the positions",
-    "second": "alpha where the training loss of that solution falls below that of one column and the positions",
-    **{f"{name} {end}": f"alpha where the {name} branch {ending}" for name in BRANCHES for end, ending in ENDS.items()},
-}
-ROWS = (*OF_LINES, "semantic at linear")  # the last with one step of breaking
-OF_NETS = {
-    "seed": Column("of the quadrature's scrambles"),
-    "alpha": Column("sample complexity n/d of the solution, or the threshold or end that the row is about", RATIO),
-}
+# What a row may be about.
+ROWS = ("baseline", "symmetric", "both", "gap", "symmetric gap", "critical", "linear", "second", "semantic at linear")
+ROWS += INFORMED
+ROWS += tuple(
+    f"{branch} {place}" for branch in INFORMED for place in ("at critical", "start", "stop", "border", "limit")
+)
 
 # Of a line: alphas, quadrature points a scramble, scrambles.
 LINE = {
@@ -190,7 +168,11 @@ def finite(row):
 
 @dataclass(frozen=True)
 class OnNets:
-    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
+    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws.
+
+    Columns:
+        seed: of the quadrature's scrambles
+    """
 
     experiment: str
     task: Task
@@ -206,9 +188,34 @@ class OnNets:
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A line of theory along alpha, see `standard_line`; without alphas the thresholds alone."""
+    """A line of theory along alpha, see `standard_line`; without alphas the thresholds alone.
 
-    kind: ClassVar = Kind(standard_line, THEORY, what=OF_LINES, columns=OF_NETS)
+    Columns:
+        what: what the row is about
+            - baseline: the linear model
+            - semantic: a solution of the semantic branch
+            - positional: a solution of the positional branch
+            - symmetric: a solution of the symmetric branch
+            - semantic at critical: the solution of the semantic branch at alpha_c
+            - positional at critical: the solution of the positional branch at alpha_c
+            - critical: alpha_c, where the training losses of both branches cross
+            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - gap: by how much the training loss of the semantic branch exceeds that of the positional one
+            - symmetric gap: by how much the training loss of the symmetric branch exceeds that of the positional one
+            - both: a solution of rank 2 that follows two columns of the teacher, and not the positions
+            - second: alpha where the training loss of that solution falls below that of one column and the positions
+            - semantic start: alpha where the semantic branch begins
+            - semantic stop: alpha where the semantic branch ends
+            - semantic border: alpha where the semantic branch turns from a saddle into a minimum, or ends
+            - semantic limit: alpha where the semantic branch turns from a saddle into a minimum
+            - positional start: alpha where the positional branch begins
+            - positional stop: alpha where the positional branch ends
+            - positional border: alpha where the positional branch turns from a saddle into a minimum, or ends
+            - positional limit: alpha where the positional branch turns from a saddle into a minimum
+        alpha [1]: sample complexity n/d of the solution, or the threshold or end that the row is about
+    """
+
+    kind: ClassVar = Kind(standard_line, THEORY)
 
     alphas: tuple = field(kw_only=True)
 

@@ -144,6 +144,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
             raise BadInput("device", device, f"cpu for the kind of cells {', '.join(sorted(apart))}")
         if scheduler is None and "cuda" in {device_for(device, cell.d) for cell in cells}:
             in_process = in_process or workers is None
+    on_device = partial(work, device=device) if device != "cpu" else work
     if Path(store_path).suffix == ".parquet":  # where the table is to be
         raise BadInput("store", str(store_path), "an SQLite file, such as mine.sqlite; the table is written beside it")
     with _telling(store_path), _executor(workers, scheduler, in_process) as executor:
@@ -153,9 +154,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
         known = set(load(table)["cell"]) if table.exists() else set()
         with Store(store_path) as store:
             try:
-                summary = run(
-                    cells, partial(work, device=device) if device != "cpu" else work, store, executor, quiet, known
-                )
+                summary = run(cells, on_device, store, executor, quiet, known)
             finally:
                 try:
                     export(store, folder, {} if cells[0].experiment in GRIDS else meanings())

@@ -104,15 +104,14 @@ class ArchitectureCell(StudentCell):
     architecture: Architecture = field(kw_only=True)  # pyright: ignore
 
 
-def students(name, about, fixed=None, cell_type=StudentCell, **sizes):
+def students(name, fixed=None, cell_type=StudentCell):
     """Enter an experiment on students: of the standard task and by L-BFGS, unless a table says otherwise."""
-    fixed = completed(fixed or {}, {"task": Task(), "optimizer": "lbfgs"})
-    register(cell_type, name, about, fixed, **sizes)
+    return register(cell_type, name, completed(fixed or {}, {"task": Task(), "optimizer": "lbfgs"}))
 
 
-def variants(name, about, fixed=None, **sizes):
+def variants(name, fixed=None):
     """Enter an experiment on students of other architectures, or of the standard one and tasks with structure."""
-    students(name, about, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell, **sizes)
+    return students(name, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell)
 
 
 def both(seeds, repeated):

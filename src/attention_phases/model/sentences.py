@@ -53,9 +53,8 @@ def draw(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw the teacher, then sentences and their teacher fields: see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
-    check_memory(
-        *_to_blame(alpha, d), TOKEN_COPIES * 4 * architecture.tokens * n * d
-    )  # before anything of this size is asked for
+    needed = TOKEN_COPIES * 4 * architecture.tokens * n * d
+    check_memory(*_to_blame(alpha, d), needed)  # before anything of this size is asked for
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
 

@@ -150,11 +150,8 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
 def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:
     """Weights (d,) or (k, d) as a tensor."""
     try:
-        weights = (
-            weights
-            if isinstance(weights, Tensor)
-            else torch_defaults()(torch.as_tensor)(weights).to(data.inputs.device)
-        )
+        if not isinstance(weights, Tensor):
+            weights = torch_defaults()(torch.as_tensor)(weights).to(data.inputs.device)
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("weights", weights, "a tensor or an array of numbers") from None
     if weights.is_complex():

@@ -1,4 +1,8 @@
-"""Published theory: thresholds and curves by the authors' quadrature, and on many points."""
+"""Published theory: thresholds and curves by the authors' quadrature, and on many points.
+
+Experiments:
+    published_rule: Thresholds and solutions along the published curves, by the published quadrature and on many points.
+"""
 
 from dataclasses import dataclass
 
@@ -7,8 +11,8 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register, tasks
-from ..kinds import RATIO, Column, Kind, with_errors
-from ..lines import BOTH_THRESHOLDS, BRANCHES, OF_NETS, OF_STANDARD, OnNets, finite, mark
+from ..kinds import Kind, with_errors
+from ..lines import OF_STANDARD, OnNets, finite, mark
 from ..paper.fig03 import PUBLISHED_OMEGAS
 from ..students import INFORMED
 
@@ -53,21 +57,25 @@ def by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """The published rules: both thresholds, or branches over `alphas`."""
+    """The published rules: both thresholds, or branches over `alphas`.
+
+    Columns:
+        what: what the row is about
+            - critical: alpha_c, where the training losses of both branches cross
+            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - semantic: the semantic branch or valley
+            - positional: the positional branch or valley
+            - symmetric: no overlap at all
+            - baseline: the linear model
+        alpha [1]: sample complexity n/d of the solution, or the threshold on many points
+        rule [1]: the quantity, or the threshold, by the published rules; empty where the losses do not cross
+        many [1]: the quantity on many points
+        exact [1]: threshold from the overlaps of the 144 points, their losses integrated on many
+    """
 
     kind = Kind(
         by_published_rule,
         with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)},
-        what=BOTH_THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"},
-        columns={
-            "seed": OF_NETS["seed"],
-            "alpha": Column("sample complexity n/d of the solution, or the threshold on many points", RATIO),
-            "rule": Column(
-                "the quantity, or the threshold, by the published rules; empty where the losses do not cross", RATIO
-            ),
-            "many": Column("the quantity on many points", RATIO),
-            "exact": Column("threshold from the overlaps of the 144 points, their losses integrated on many", RATIO),
-        },
     )
 
     alphas: tuple = ()
@@ -83,10 +91,7 @@ PUBLISHED_CURVES = [
     (Task(omega=0.15), TEN, INFORMED),
     (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
 ]
-register(
-    RuleCell,
-    "published_rule",
-    "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
+register(RuleCell, "published_rule")(
     paper=[
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
         {"task alphas branches": PUBLISHED_CURVES, "points": 2**11, "scrambles": 8},

@@ -1,11 +1,15 @@
-"""What the authors' tables have beside ours, and slips in training that the comparison would show."""
+"""What the authors' tables have beside ours, and slips in training that the comparison would show.
+
+Experiments:
+    published_cells: What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1.
+    slips: Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them.
+"""
 
 from dataclasses import dataclass, field
 
 from attention_phases.task import Task
 
 from ..grids import ALPHAS, OMEGAS, tasks
-from ..kinds import Column
 from ..students import StudentCell, students
 
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
@@ -13,12 +17,13 @@ SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?"""
+    """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?
 
-    kind = StudentCell.kind._replace(
-        runs=None,
-        columns={"slip": Column("what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1")},
-    )
+    Columns:
+        slip: what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1
+    """
+
+    kind = StudentCell.kind._replace(runs=None)
 
     slip: str = field(kw_only=True)
 
@@ -29,18 +34,12 @@ class SlipCell(StudentCell):
 
 BEYOND = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0.7, matrix="alternative")]
 PUBLISHED = {"optimizer": ["gd", "lbfgs"], "task": [*BEYOND, Task(sigma=1.0)]}
-students(
-    "published_cells",
-    "What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1.",
+students("published_cells")(
     paper={"seed": range(10), **PUBLISHED, "alpha": ALPHAS, "d": 1000},
     laptop={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::6], "d": 300},
     smoke={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::12], "d": 100},
 )
-students(
-    "slips",
-    "Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them.",
-    {"slip": [*SLIPS], "optimizer": "gd", "seed": 0},
-    SlipCell,
+students("slips", {"slip": [*SLIPS], "optimizer": "gd", "seed": 0}, SlipCell)(
     paper={"task": tasks(OMEGAS[::3]), "alpha": ALPHAS[::2], "d": 1000},
     laptop={"task": tasks(OMEGAS[::12]), "alpha": ALPHAS[::6], "d": 300},
     smoke={"task": tasks(OMEGAS[::24]), "alpha": ALPHAS[::12], "d": 100},

@@ -1,24 +1,29 @@
-"""Students tested on another task than they were trained on."""
+"""Students tested on another task than they were trained on.
+
+Experiments:
+    another_task: Both starts where the semantic one has the lower loss but not the better predictions, tested on
+        another task.
+"""
 
 from dataclasses import dataclass, field, replace
 
 from attention_phases.task import Task
 
-from ..kinds import RATIO, Column
 from ..students import STUDENTS, StudentCell, students
 
 
 @dataclass(frozen=True)
 class AnotherTaskCell(StudentCell):
-    """The same students, and their errors on another task: `tested` has what differs in it, by name."""
+    """The same students, and their errors on another task: `tested` has what differs in it, by name.
+
+    Columns:
+        tested: what differs in the task that is tested, as JSON: names and values
+        tested_mse [1]: test error on that task, the mean over 4,000 sentences of it
+        tested_linear_mse [1]: the same of the linear model fitted to the student's data
+    """
 
     kind = StudentCell.kind._replace(
-        tolerances=STUDENTS | dict.fromkeys(("tested_mse", "tested_linear_mse"), (1.5e-3, 0)),
-        columns={
-            "tested": Column("what differs in the task that is tested, as JSON: names and values"),
-            "tested_mse": Column("test error on that task, the mean over 4,000 sentences of it", RATIO),
-            "tested_linear_mse": Column("the same of the linear model fitted to the student's data", RATIO),
-        },
+        tolerances=STUDENTS | dict.fromkeys(("tested_mse", "tested_linear_mse"), (1.5e-3, 0))
     )
 
     tested: tuple = field(kw_only=True)
@@ -44,10 +49,7 @@ def _tests(data_sets, step=1):
     return [(*test, data_sets * k + seed) for k, test in enumerate(TESTS[::step]) for seed in range(data_sets)]
 
 
-students(
-    "another_task",
-    "Both starts where the semantic one has the lower loss but not the better predictions, tested on another task.",
-    cell_type=AnotherTaskCell,
+students("another_task", cell_type=AnotherTaskCell)(
     paper={"task alpha tested seed": _tests(12), "d": 1000},
     laptop={"task alpha tested seed": _tests(4), "d": 300},
     smoke={"task alpha tested seed": _tests(3, 3), "d": 60},

@@ -1,4 +1,9 @@
-"""Theory against students of every architecture that theory covers, in growing dimension."""
+"""Theory against students of every architecture that theory covers, in growing dimension.
+
+Experiments:
+    variants_size: Every architecture that theory covers, in growing dimension: theory against students.
+    variants_theory: Theory of every architecture that theory covers: the semantic branch.
+"""
 
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
@@ -19,24 +24,14 @@ COMPARED = {
 }
 COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
 GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
-variants(
-    "variants_size",
-    "Every architecture that theory covers, in growing dimension: theory against students.",
-    {"starts": ("semantic",)},
+variants("variants_size", {"starts": ("semantic",)})(
     paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
     laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
     smoke={"d": [50, 100], "seed": range(4), **GROWING},
 )
 
-register(
-    ArchitectureLineCell,
-    "variants_theory",
-    "Theory of every architecture that theory covers: the semantic branch.",
-    {
-        "task": Task(),
-        "architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()],
-        "branches": ("semantic",),
-    },
+COMPARED_LINES = {"architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()]}
+register(ArchitectureLineCell, "variants_theory", {"task": Task(), **COMPARED_LINES, "branches": ("semantic",)})(
     paper={"points": 2**11, "scrambles": 16},
     laptop={"points": 2**6, "scrambles": 8},
     smoke={"points": 2**5, "scrambles": 8},

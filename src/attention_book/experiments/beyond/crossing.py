@@ -1,7 +1,11 @@
-"""Where the training losses of both starts cross, in growing dimension."""
+"""Where the training losses of both starts cross, in growing dimension.
 
-from ..grids import at
-from ..kinds import RATIO, Column, Kind
+Experiments:
+    crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.
+"""
+
+from ..grids import at, data_sets
+from ..kinds import Kind
 from ..students import STUDENTS, UNREPEATABLE, StudentCell, students, train_students
 
 
@@ -16,35 +20,23 @@ def train_controlled(cell):
 
 
 class ControlledCell(StudentCell):
-    """The same students, and control variates of their data."""
+    """The same students, and control variates of their data.
 
-    kind = Kind(
-        train_controlled,
-        STUDENTS,
-        UNREPEATABLE,
-        columns={
-            "blind": Column("control variate: misfit of a student with zero weights, less its mean", RATIO),
-            "aligned": Column("control variate: misfit of a student along the teacher, less its mean", RATIO),
-            "encoded": Column("control variate: misfit of a student along the encoding, less its mean", RATIO),
-        },
-    )
+    Columns:
+        blind [1]: control variate: misfit of a student with zero weights, less its mean
+        aligned [1]: control variate: misfit of a student along the teacher, less its mean
+        encoded [1]: control variate: misfit of a student along the encoding, less its mean
+    """
+
+    kind = Kind(train_controlled, STUDENTS, UNREPEATABLE)
 
 
 # omega: alphas around where students cross, close enough for a straight line.
 NEAR = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
 CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() for alpha in alphas))}
 
-
-def _data_sets(by_dimension):
-    """An axis "d seed": so many data sets by dimension."""
-    return [(d, seed) for d, count in by_dimension.items() for seed in range(count)]
-
-
-students(
-    "crossing",
-    "Both starts around the crossing of the training losses, with control variates, in growing dimension.",
-    cell_type=ControlledCell,
-    paper={"d seed": _data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
-    laptop={"d seed": _data_sets({250: 60, 500: 30}), **CROSSING},
-    smoke={"d seed": _data_sets({50: 12, 100: 8}), **CROSSING},
+students("crossing", cell_type=ControlledCell)(
+    paper={"d seed": data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
+    laptop={"d seed": data_sets({250: 60, 500: 30}), **CROSSING},
+    smoke={"d seed": data_sets({50: 12, 100: 8}), **CROSSING},
 )

@@ -1,4 +1,10 @@
-"""Which ways down from small random weights end in the semantic valley, and what changes that."""
+"""Which ways down from small random weights end in the semantic valley, and what changes that.
+
+Experiments:
+    descents: Other ways down from the starts of Figure 15, on the same sentences.
+    hints: Starts with a hint of the teacher, by three optimisers.
+    staying_random: L-BFGS from small random weights across the positional border.
+"""
 
 from dataclasses import dataclass
 
@@ -7,7 +13,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register
-from ..kinds import BY_ROUNDING, RATIO, Column, Kind, displaced_runs
+from ..kinds import BY_ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 from .staying import OFTEN, RARELY
 
@@ -45,21 +51,17 @@ def descend_by_legs(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class DescentCell(OnData):
-    """Students from small random weights, with and without hints of the teacher."""
+    """Students from small random weights, with and without hints of the teacher.
 
-    kind = Kind(
-        descend_by_legs,
-        STUDENTS,
-        BY_ROUNDING,
-        runs=displaced_runs,
-        columns={
-            "way": Column("the way down: an optimiser, or several one after the other"),
-            "number": Column("of the start, 0 to count - 1"),
-            "hints": Column("sizes of the teacher that are added to a start, as JSON"),
-            "leg": Column("after which part of the way down the student is measured, from 1"),
-            "hint": Column("size of the teacher that is added to the start", RATIO),
-        },
-    )
+    Columns:
+        way: the way down: an optimiser, or several one after the other
+        number: of the start, 0 to count - 1
+        hints: sizes of the teacher that are added to a start, as JSON
+        leg: after which part of the way down the student is measured, from 1
+        hint [1]: size of the teacher that is added to the start
+    """
+
+    kind = Kind(descend_by_legs, STUDENTS, BY_ROUNDING, runs=displaced_runs)
 
     way: str
     noise: float = 0.1
@@ -71,43 +73,27 @@ class DescentCell(OnData):
 ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
 QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
+SOME_WAYS = ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"]
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
 # Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
 FAR = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
-register(
-    DescentCell,
-    "descents",
-    "Other ways down from the starts of Figure 15, on the same sentences.",
+register(DescentCell, "descents")(
     paper=[
         {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
         {"way": QUICK, "d": 500, **ON_SAME_DATA},
         *({"d": [200, 500], **ways, **ON_SAME_DATA} for ways in FAR),
     ],
     laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
-    smoke={
-        "way": ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"],
-        "d": 30,
-        **ON_SAME_DATA,
-        "alpha": 2.0,
-        "seed": range(3),
-    },
+    smoke={"way": SOME_WAYS, "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
 )
 HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **ON_SAME_DATA}
-register(
-    DescentCell,
-    "hints",
-    "Starts with a hint of the teacher, by three optimisers.",
-    {"way": ["lbfgs", "gd", "adam"]},
+register(DescentCell, "hints", {"way": ["lbfgs", "gd", "adam"]})(
     paper=[{"d": 200, "noise": [0.03, 0.1, 0.3], **HINTED}, {"d": 500, **HINTED}],
     laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED, "seed": range(4)},
     smoke={"d": 30, **HINTED, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
 )
 # The data sets of "staying": what L-BFGS makes of random weights there.
-register(
-    DescentCell,
-    "staying_random",
-    "L-BFGS from small random weights across the positional border.",
-    {"way": "lbfgs"},
+register(DescentCell, "staying_random", {"way": "lbfgs"})(
     paper=[
         {"d": [250, 500], "seed": range(12), **OFTEN},
         {"d": [250, 500], "seed": range(8), **RARELY, "alpha": [1.5, 4.0, 6.0, 8.0, 12.0]},

@@ -1,4 +1,8 @@
-"""Where students end that remember their starts."""
+"""Where students end that remember their starts.
+
+Experiments:
+    memory: Three kinds of starts at small alpha, in growing dimension: where do the students end?
+"""
 
 from attention_phases.task import Task
 
@@ -7,10 +11,7 @@ from ..students import INFORMED, RANDOM, students
 
 # At small alpha students stay near their starts, for which theory has no minimum, or one with less overlap.
 REMEMBERED = [Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7)]
-students(
-    "memory",
-    "Three kinds of starts at small alpha, in growing dimension: where do the students end?",
-    {"starts": (*INFORMED, *RANDOM * 3)},
+students("memory", {"starts": (*INFORMED, *RANDOM * 3)})(
     paper={"d": [250, 500, 1000, 2000], "seed": range(16), "task": REMEMBERED, "alpha": ALPHAS[4]},
     laptop={"d": [125, 250, 500], "seed": range(8), "task": REMEMBERED, "alpha": ALPHAS[4]},
     smoke={"d": 50, "seed": range(3), "task": REMEMBERED, "alpha": ALPHAS[8]},

@@ -1,4 +1,11 @@
-"""Minima of the training loss: followed along alpha, many of one valley, a search for lower ones."""
+"""Minima of the training loss: followed along alpha, many of one valley, a search for lower ones.
+
+Experiments:
+    hysteresis: Students followed up and down in alpha, each start from the last minimum.
+    lowest: Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?
+    searched: Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.
+    landscape: Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -7,8 +14,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import at, register, tasks
-from ..kinds import BY_ROUNDING, RATIO, Column, Kind
-from ..lines import BRANCHES
+from ..kinds import BY_ROUNDING, Kind
 from ..students import STUDENTS, OnData
 from .crossing import NEAR
 
@@ -44,10 +50,9 @@ def follow(cell):
 
 
 def descend(cell):
-    """Where each start of a `ValleyCell` ends by L-BFGS; the first, `number` 0, has no noise.
+    """Return the rows of a `ValleyCell`: where L-BFGS ends from each start, of which the first has no noise.
 
-    Beside train_loss, q, m and theta: `minimum`, which of the distinct ends it is; `nearest`, its distance to the
-    nearest other end over the size of both; `aligned`, ``|cosine|`` with the next start's (Q and -Q are one).
+    A cosine has no sign, because Q and -Q are one student.
     """
     from attention_phases.model.weights import overlaps
 
@@ -68,11 +73,10 @@ def descend(cell):
 
 
 def search(cell):
-    """What searches from the ends of a `SearchCell` find.
+    """Return the rows of a `SearchCell`: what searches from the ends of its starts find.
 
-    Two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by way of
-    single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of "anneal", from where
-    the start without noise ends. Each has train_loss, q, m, theta and `aligned`, its ``|cosine|`` with the lowest.
+    There are two rows for each start, "descent" and "hop". Then there is one row for each `temperature` of "anneal",
+    which begins where the start without noise ends.
     """
     from attention_phases.model.weights import overlaps
 
@@ -146,7 +150,15 @@ def search_runs(cell):
 
 @dataclass(frozen=True)
 class LoopCell(OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`."""
+    """Students followed along `alphas` and back, the largest of which is `alpha`.
+
+    Columns:
+        way: direction along alpha
+            - up: sentences are added
+            - down: sentences are removed
+        at [1]: alpha at which the student was trained; alpha itself is the largest of the cell
+        excess [1]: training loss minus the part that no student can fit
+    """
 
     kind = Kind(
         follow,
@@ -154,13 +166,6 @@ class LoopCell(OnData):
         # m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
         BY_ROUNDING,
-        columns={
-            "way": Column(
-                "direction along alpha", names={"up": "sentences are added", "down": "sentences are removed"}
-            ),
-            "at": Column("alpha at which the student was trained; alpha itself is the largest of the cell", RATIO),
-            "excess": Column("training loss minus the part that no student can fit", RATIO),
-        },
     )
 
     alphas: tuple
@@ -168,19 +173,18 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
+    """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`.
 
-    kind = Kind(
-        descend,
-        STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)},
-        runs=valley_runs,
-        columns={
-            "valley": Column("valley around which the starts are", names=BRANCHES),
-            "minimum": Column("which of the distinct ends of its data set a student has"),
-            "nearest": Column("distance to the nearest other end, over the size of both", RATIO),
-            "aligned": Column("|cosine| with the end of the next start", RATIO),
-        },
-    )
+    Columns:
+        valley: valley around which the starts are
+            - semantic: the semantic branch or valley
+            - positional: the positional branch or valley
+        minimum: which of the distinct ends of its data set a student has
+        nearest [1]: distance to the nearest other end, over the size of both
+        aligned [1]: |cosine| with the end of the next start
+    """
+
+    kind = Kind(descend, STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, runs=valley_runs)
 
     valley: str
     noise: float
@@ -189,7 +193,19 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`."""
+    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`.
+
+    Columns:
+        aligned [1]: |cosine| with the lowest minimum found from all starts of the cell
+        worst [1]: share of the sentences that are tried, the worst fitted ones
+        temperatures: of Langevin descent, as JSON
+        search: how the minimum was found
+            - descent: L-BFGS from the start
+            - hop: from the end of that by way of single sentences
+            - anneal: from the end of that by Langevin descent
+        hops: how often a lower minimum was found on the way
+        temperature [1]: of Langevin descent at its first step, in units of R
+    """
 
     kind = Kind(
         search,
@@ -200,22 +216,6 @@ class SearchCell(ValleyCell):
         },
         beginning=search_first,
         runs=search_runs,
-        columns={
-            "valley": ValleyCell.kind.columns["valley"],
-            "aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO),
-            "worst": Column("share of the sentences that are tried, the worst fitted ones", RATIO),
-            "temperatures": Column("of Langevin descent, as JSON"),
-            "search": Column(
-                "how the minimum was found",
-                names={
-                    "descent": "L-BFGS from the start",
-                    "hop": "from the end of that by way of single sentences",
-                    "anneal": "from the end of that by Langevin descent",
-                },
-            ),
-            "hops": Column("how often a lower minimum was found on the way"),
-            "temperature": Column("of Langevin descent at its first step, in units of R", RATIO),
-        },
     )
 
     worst: float
@@ -225,10 +225,7 @@ class SearchCell(ValleyCell):
 UP_AND_DOWN = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
 FEWER = tuple(round(0.2 * k, 1) for k in range(1, 16))
 FEWEST = (0.4, 1.0, 1.6, 2.2)
-register(
-    LoopCell,
-    "hysteresis",
-    "Students followed up and down in alpha, each start from the last minimum.",
+register(LoopCell, "hysteresis")(
     paper={"seed": range(12), "task": tasks(NEAR), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
     laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
     smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
@@ -238,39 +235,24 @@ CLOSE = {
     "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
     "valley noise": [("semantic", 1.0), ("positional", 0.1)],
 }
-register(
-    ValleyCell,
-    "lowest",
-    "Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?",
+register(ValleyCell, "lowest")(
     paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
     laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
     smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
 )
 # The worst fitted 5 % of the sentences: in eight searches that tried all, those that led lower were in the worst 4 %.
-register(
-    SearchCell,
-    "searched",
-    "Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.",
-    {"worst": 0.05},
+register(SearchCell, "searched", {"worst": 0.05})(
     paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
     laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
     smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
 )
 # The noise of the starts, which around the teacher is of the size of Q*, is varied at omega = 0.3.
-NOISY = {
-    "task alpha valley noise": at(
-        *((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)),
-        (0.3, 1.5, "semantic", 1.0),
-        (0.1, 0.75, "positional", 0.1),
-        (0.1, 0.75, "semantic", 1.0),
-    )
-}
+NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)), (0.3, 1.5, "semantic", 1.0)]
+NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
+NOISY = {"task alpha valley noise": at(*NOISES)}
 # Larger tokens: the teacher and one start displaced from it lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
-register(
-    ValleyCell,
-    "landscape",
-    "Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.",
+register(ValleyCell, "landscape")(
     paper=[
         {"seed": range(4), **NOISY, "d": 1000, "count": 100},
         {"seed": range(12), "d": [250, 500, 1000, 2000], **LARGER},

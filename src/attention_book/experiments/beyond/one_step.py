@@ -1,4 +1,10 @@
-"""Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha."""
+"""Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha.
+
+Experiments:
+    one_step: Both thresholds with one step of breaking over omega.
+    one_step_alternative: Both thresholds with one step of breaking at small omega, alternative A.
+    responses_theory: Ground states with one step of breaking along alpha: their responses.
+"""
 
 from dataclasses import dataclass, field
 
@@ -7,8 +13,8 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register, tasks
-from ..kinds import RATIO, Column, Kind, with_errors
-from ..lines import BOTH_THRESHOLDS, BRANCHES, OF_NETS, OnNets, finite
+from ..kinds import Kind, with_errors
+from ..lines import OnNets, finite
 from ..students import INFORMED
 
 
@@ -61,54 +67,58 @@ OF_STATES = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy
 # The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
 OF_MAXIMUM = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
 ONE_STEP = with_errors((*OF_STATES, *OF_MAXIMUM), (2e-3, 1e-9), (0.3, 1e-8)) | OF_MAXIMUM
-OF_ONE_STEP = {
-    "q0": Column("overlap of different minima", RATIO),
-    "q1": Column("size q of one minimum", RATIO),
-    "y": Column("conjugate to the risk", RATIO),
-    "phi": Column("Phi(y); at the ground state the training loss of the lowest minima", RATIO),
-    "energy": Column("e = d(y Phi)/dy, training loss of the minima", RATIO),
-    "complexity": Column("Sigma, logarithm of the number of minima per dimension", RATIO),
-    "shift": Column(
-        "rows of solutions: Phi minus the replica-symmetric loss; of thresholds: by how much alpha moves", RATIO
-    ),
-    "slope": Column("dPhi/dalpha", RATIO),
-}
 
 
-class OneStepThresholdsCell(OnNets):
-    """Both thresholds with one step of replica symmetry breaking."""
+class OnOneStep(OnNets):
+    """Theory of one task with one step of replica symmetry breaking.
 
-    kind = Kind(
-        broken_thresholds,
-        ONE_STEP,
-        what={
-            **BOTH_THRESHOLDS,
-            **{name: f"the ground state of the {name} branch at the replica-symmetric alpha_c" for name in INFORMED},
-            "semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l",
-        },
-        columns={**OF_NETS, **OF_ONE_STEP, "symmetric": Column("threshold with replica symmetry", RATIO)},
-    )
+    Columns:
+        q0 [1]: overlap of different minima
+        q1 [1]: size q of one minimum
+        y [1]: conjugate to the risk
+        phi [1]: Phi(y); at the ground state the training loss of the lowest minima
+        energy [1]: e = d(y Phi)/dy, training loss of the minima
+        complexity [1]: Sigma, logarithm of the number of minima per dimension
+        shift [1]: rows of solutions: Phi minus the replica-symmetric loss; of thresholds: by how much alpha moves
+        slope [1]: dPhi/dalpha
+    """
+
+
+class OneStepThresholdsCell(OnOneStep):
+    """Both thresholds with one step of replica symmetry breaking.
+
+    Columns:
+        what: what the row is about
+            - critical: alpha_c, where the training losses of both branches cross
+            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - semantic: the ground state of the semantic branch at the replica-symmetric alpha_c
+            - positional: the ground state of the positional branch at the replica-symmetric alpha_c
+            - semantic at linear: the ground state of the semantic branch at the replica-symmetric alpha_l
+        alpha [1]: sample complexity n/d of the solution, or the threshold or end that the row is about
+        symmetric [1]: threshold with replica symmetry
+    """
+
+    kind = Kind(broken_thresholds, ONE_STEP)
 
 
 @dataclass(frozen=True)
-class OneStepCell(OnNets):
-    """A ground state with one step of replica symmetry breaking."""
+class OneStepCell(OnOneStep):
+    """A ground state with one step of replica symmetry breaking.
 
-    kind = Kind(
-        broken_state,
-        ONE_STEP,
-        columns={**OF_ONE_STEP, "seed": OF_NETS["seed"], "branch": Column("branch of theory", names=BRANCHES)},
-    )
+    Columns:
+        branch: branch of theory
+            - semantic: the semantic branch or valley
+            - positional: the positional branch or valley
+    """
+
+    kind = Kind(broken_state, ONE_STEP)
 
     alpha: float = field(kw_only=True)
     branch: str = field(kw_only=True)
 
 
 # From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
-register(
-    OneStepThresholdsCell,
-    "one_step",
-    "Both thresholds with one step of breaking over omega.",
+register(OneStepThresholdsCell, "one_step")(
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
         {"task": tasks([0.2, 0.3, 0.4, 0.45]), "points": 2**14, "scrambles": 16},
@@ -117,10 +127,7 @@ register(
     smoke={"task": tasks([0.1]), "points": 2**9, "scrambles": 4},
 )
 SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
-register(
-    OneStepThresholdsCell,
-    "one_step_alternative",
-    "Both thresholds with one step of breaking at small omega, alternative A.",
+register(OneStepThresholdsCell, "one_step_alternative")(
     paper={"task": SMALL, "points": 2**12, "scrambles": 16},
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
@@ -129,11 +136,7 @@ register(
 BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
 BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
 BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
-register(
-    OneStepCell,
-    "responses_theory",
-    "Ground states with one step of breaking along alpha: their responses.",
-    {"task": Task(omega=0.1)},
+register(OneStepCell, "responses_theory", {"task": Task(omega=0.1)})(
     paper=[
         {"alpha branch": BROKEN, "points": 2**12, "scrambles": 16},
         {"task": Task(), "alpha branch": BROKEN_LATER, "points": 2**13, "scrambles": 16},

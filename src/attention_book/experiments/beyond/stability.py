@@ -1,4 +1,10 @@
-"""How close two copies of message passing come, on data and in theory, and how it converges."""
+"""How close two copies of message passing come, on data and in theory, and how it converges.
+
+Experiments:
+    stability: Message passing on several data sets at several alpha and omega: how it converges, and whether.
+    copies: How close two copies of message passing come, over alpha and omega.
+    variants_copies: How close two copies of message passing come, for other architectures.
+"""
 
 from dataclasses import dataclass
 
@@ -8,8 +14,8 @@ from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
 from ..grids import ALPHAS, OMEGAS, at, register, tasks
-from ..kinds import RATIO, Column, Kind
-from ..lines import OF_NETS, ArchitectureLineCell, LineCell
+from ..kinds import Kind
+from ..lines import ArchitectureLineCell, LineCell
 from ..paper.fig10 import MAPPED
 from ..students import INFORMED, OnData
 
@@ -20,12 +26,10 @@ CONTRACTING = 30  # iterations in which it is followed
 
 
 def measure(cell):
-    """Rows of a `MessagePassingCell`, by `what` they are.
+    """Return the rows of a `MessagePassingCell`, whose docstring says what they are about.
 
-    "settled": whether the damped iteration reaches relative changes of 1e-12, and the last `change`. "contraction",
-    where it does: `distance` of a perturbed state from the fixed point, over that at the start, by `iteration`.
-    "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
-    Q, the `change` in an iteration, and the overlaps, means over late iterations; none if the overlaps run away.
+    There are rows "contraction" where the damped iteration settles. Rows "copies" have means over late iterations, for
+    each `damping` and `width`. There are none where the overlaps run away.
     """
     from attention_phases.amp.message_passing import iterate, limiting, start_state
     from attention_phases.model.two_tokens import sample
@@ -79,12 +83,23 @@ def copies_line(cell) -> list[dict]:
     return rows
 
 
-OF_COPIES = Column("distance of two copies, over the size of Q", RATIO)
-
-
 @dataclass(frozen=True)
 class MessagePassingCell(OnData):
-    """Message passing from one start."""
+    """Message passing from one start.
+
+    Columns:
+        what: what the row is about
+            - settled: whether the damped iteration settles
+            - contraction: how a small perturbation of its fixed point shrinks
+            - copies: how far apart two copies from different starts stay
+        settled: whether the iteration reached relative changes of 1e-12
+        change [1]: relative change of the weights in the last iteration
+        iteration: counted from the perturbation
+        distance [1]: of the perturbed weights from the fixed point, over that at the start
+        damping [1]: share of the old state that is kept
+        width [1]: over which the response is averaged, in units of the fields' root mean square; 0 is the derivative
+        apart [1]: distance of two copies, over the size of Q
+    """
 
     kind = Kind(
         measure,
@@ -94,41 +109,32 @@ class MessagePassingCell(OnData):
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
         dict.fromkeys(("change", "apart"), "of what does not settle: that of one run"),
         unsettled=("damping", 0.0),
-        what={
-            "settled": "whether the damped iteration settles",
-            "contraction": "how a small perturbation of its fixed point shrinks",
-            "copies": "how far apart two copies from different starts stay",
-        },
-        columns={
-            "settled": Column("whether the iteration reached relative changes of 1e-12"),
-            "change": Column("relative change of the weights in the last iteration", RATIO),
-            "iteration": Column("counted from the perturbation"),
-            "distance": Column("of the perturbed weights from the fixed point, over that at the start", RATIO),
-            "damping": Column("share of the old state that is kept", RATIO),
-            "width": Column(
-                "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative",
-                RATIO,
-            ),
-            "apart": OF_COPIES,
-        },
     )
 
     start: str
 
 
 class CopiesCell(LineCell):
-    """A line along which two copies of message passing are compared."""
+    """A line along which two copies of message passing are compared.
+
+    Columns:
+        apart [1]: distance of two copies, over the size of Q
+        resolved [1]: smallest distance that was tried
+    """
 
     architecture, branches = STANDARD, INFORMED
     kind = LineCell.kind._replace(
-        worker=copies_line,
-        tolerances=LineCell.kind.tolerances | {"apart": (1e-2, 0), "apart_error": (0.1, 0)},
-        columns={**OF_NETS, "apart": OF_COPIES, "resolved": Column("smallest distance that was tried", RATIO)},
+        worker=copies_line, tolerances=LineCell.kind.tolerances | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
     )
 
 
 class ArchitectureCopiesCell(ArchitectureLineCell):
-    """How close two copies come for another architecture."""
+    """How close two copies come for another architecture.
+
+    Columns:
+        apart [1]: distance of two copies, over the size of Q
+        resolved [1]: smallest distance that was tried
+    """
 
     kind = CopiesCell.kind
 
@@ -137,20 +143,14 @@ class ArchitectureCopiesCell(ArchitectureLineCell):
 PASSED_AT = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
 PASSED = [(omega, alpha, "semantic") for omega, alphas in PASSED_AT.items() for alpha in alphas]
 PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
-register(
-    MessagePassingCell,
-    "stability",
-    "Message passing on several data sets at several alpha and omega: how it converges, and whether.",
+register(MessagePassingCell, "stability")(
     paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
     laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
 )
 
 COPIED = tuple(ALPHAS[6::2])
-register(
-    CopiesCell,
-    "copies",
-    "How close two copies of message passing come, over alpha and omega.",
+register(CopiesCell, "copies")(
     paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
@@ -161,12 +161,7 @@ COPIES_OF_VARIANTS = [  # near alpha_c; of rank 2, which has none, before its on
     (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
     (MAPPED["rank2"], (0.5,), ("positional",)),
 ]
-register(
-    ArchitectureCopiesCell,
-    "variants_copies",
-    "How close two copies of message passing come, for other architectures.",
-    {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8},
-    paper={"points": 2**10},
-    laptop={"points": 2**8},
-    smoke={"points": 2**5},
+VARIANT_COPIES = {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8}
+register(ArchitectureCopiesCell, "variants_copies", VARIANT_COPIES)(
+    paper={"points": 2**10}, laptop={"points": 2**8}, smoke={"points": 2**5}
 )

@@ -1,4 +1,11 @@
-"""Whether descent stays in the positional valley, and how soft its ends are."""
+"""Whether descent stays in the positional valley, and how soft its ends are.
+
+Experiments:
+    staying: Ends of descent across the positional border: their softest directions, and whether descent from small
+        weights, or from displaced ends, ends there too.
+    responses: Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and
+        beyond.
+"""
 
 from dataclasses import dataclass
 
@@ -6,21 +13,18 @@ import numpy as np
 
 from attention_phases.task import Task
 
-from ..grids import at, register
-from ..kinds import BY_ROUNDING, RATIO, Column, Kind, displaced_runs
-from ..students import INFORMED, STUDENTS, OnData
+from ..grids import at, data_sets, register
+from ..kinds import BY_ROUNDING, Kind, displaced_runs
+from ..students import STUDENTS, OnData
 
 TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are
 
 
 def stay(cell, displaced=0.0):
-    """Rows of a `StayCell`, by `what` they are, each with q, m, theta, train_loss and grad_norm.
+    """Return the rows of a `StayCell`, whose docstring says what they are about.
 
-    "positional" and "semantic": where L-BFGS ends from the encoding and from the teacher. "descent": gradient descent
-    from ``size N(0, 1)`` after each `step`; then "small", where L-BFGS goes on to. "toward" and "aside": where L-BFGS
-    ends from the positional end that is displaced by `size` times the teacher, to the side where it leans, or by
-    ``size N(0, 1)``. `same` is the ``|cosine|`` with the positional end, and ends from the first three have the
-    `softness` of the risk there.
+    Each row has the overlaps, the loss and the gradient. The ends from the encoding, from the teacher and from small
+    weights also have the `softness` of the risk there.
 
     displaced: relative displacement of every weight of the starts; the data stay the same.
     """
@@ -77,7 +81,25 @@ def stay(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class StayCell(OnData):
-    """Ends of descent in the positional valley and how soft they are."""
+    """Ends of descent in the positional valley and how soft they are.
+
+    Columns:
+        what: what the row is about
+            - semantic: where L-BFGS ends from the start semantic
+            - positional: where L-BFGS ends from the start positional
+            - descent: a student of gradient descent from small random weights, after a number of steps
+            - small: where L-BFGS goes on to from the last of these
+            - toward: where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans
+            - aside: the same of the positional end plus size N(0, 1)
+        sizes: standard deviations of the small random weights that descent starts from, as JSON
+        kicks: sizes by which the positional end is displaced, as JSON
+        size [1]: standard deviation of the small random weights, or by how much the end was displaced
+        same [1]: |cosine| with the end of L-BFGS from the encoding, on the same data
+        softest [1]: smallest eigenvalue of the Hessian of R
+        leaning [1]: squared cosine of the teacher with the span of the eight softest directions
+        stiff_teacher [1]: force along the teacher over the shift along it that this causes
+        stiff_any [1]: the same of a direction on average: the harmonic mean of the Hessian's eigenvalues
+    """
 
     kind = Kind(
         stay,
@@ -88,28 +110,6 @@ class StayCell(OnData):
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
         BY_ROUNDING,
         runs=displaced_runs,
-        what={
-            **{name: f"where L-BFGS ends from the start {name}" for name in INFORMED},
-            "descent": "a student of gradient descent from small random weights, after a number of steps",
-            "small": "where L-BFGS goes on to from the last of these",
-            "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where"
-            " it leans",
-            "aside": "the same of the positional end plus size N(0, 1)",
-        },
-        columns={
-            "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
-            "kicks": Column("sizes by which the positional end is displaced, as JSON"),
-            "size": Column(
-                "standard deviation of the small random weights, or by how much the end was displaced", RATIO
-            ),
-            "same": Column("|cosine| with the end of L-BFGS from the encoding, on the same data", RATIO),
-            "softest": Column("smallest eigenvalue of the Hessian of R", RATIO),
-            "leaning": Column("squared cosine of the teacher with the span of the eight softest directions", RATIO),
-            "stiff_teacher": Column("force along the teacher over the shift along it that this causes", RATIO),
-            "stiff_any": Column(
-                "the same of a direction on average: the harmonic mean of the Hessian's eigenvalues", RATIO
-            ),
-        },
     )
 
     sizes: tuple = ()
@@ -121,22 +121,14 @@ class StayCell(OnData):
 BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
 OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
 SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
-register(
-    StayCell,
-    "staying",
-    "Ends of descent across the positional border: their softest directions, and whether descent from small weights,"
-    " or from displaced ends, ends there too.",
+register(StayCell, "staying")(
     paper=[
-        {"seed": range(12), **OFTEN, "d": 250, **SMALL_AND_DISPLACED},
-        {"seed": range(4, 8), **OFTEN, "d": 1000},
-        {"seed": range(2, 6), **OFTEN, "d": 2000},
-        {"seed": range(2), **RARELY, "alpha": [12.0, 25.0], "d": 1000},
-        {"seed": range(4), **OFTEN, "d": 500, **SMALL_AND_DISPLACED},
-        {"seed": 0, **OFTEN, "d": 1000, **SMALL_AND_DISPLACED},
-        {"seed": range(4), **RARELY, "d": 250, **SMALL_AND_DISPLACED},
-        {"seed": range(2), **RARELY, "d": 500, **SMALL_AND_DISPLACED},
-        {"seed": range(8), **RARELY, "alpha": [6.0, 8.0], "d": [250, 500]},
-        {"seed": range(4), **RARELY, "alpha": [6.0, 8.0], "d": [1000, 2000]},
+        {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **OFTEN, **SMALL_AND_DISPLACED},
+        {"d": 1000, "seed": range(4, 8), **OFTEN},
+        {"d": 2000, "seed": range(2, 6), **OFTEN},
+        {"d seed": data_sets({250: 4, 500: 2}), **RARELY, **SMALL_AND_DISPLACED},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 4, 2000: 4}), **RARELY, "alpha": [6.0, 8.0]},
+        {"d": 1000, "seed": range(2), **RARELY, "alpha": [12.0, 25.0]},
     ],
     laptop=[
         {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
@@ -146,15 +138,12 @@ register(
 )
 # Where the two responses are compared: alpha_c of replica-symmetric theory, and at omega = 0.3 beyond it, on other data
 # sets than those of "staying".
-register(
-    StayCell,
-    "responses",
-    "Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and beyond.",
+AT_CRITICAL = at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
+register(StayCell, "responses")(
     paper=[
-        {"seed": range(8), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": [250, 500, 1000]},
-        {"seed": range(4), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": 2000},
-        {"seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0)), "d": [250, 500, 1000]},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": AT_CRITICAL},
+        {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},
     ],
-    laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
-    smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},
+    laptop={"d": [125, 250], "seed": range(4), "task alpha": AT_CRITICAL[::2]},
+    smoke={"d": [50, 100], "seed": range(2), "task alpha": AT_CRITICAL[::2]},
 )

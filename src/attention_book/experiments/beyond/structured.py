@@ -1,4 +1,18 @@
-"""Tokens and teachers with structure (Result 4.2 in general), and two limits of the theory."""
+"""Tokens and teachers with structure (Result 4.2 in general), and two limits of the theory.
+
+Experiments:
+    spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing
+        dimension.
+    spectra_theory: Theory of power-law spectra over alpha.
+    two_teachers: A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.
+    two_teachers_theory: Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the
+        second column.
+    sparse: A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.
+    sparse_theory: Theory of students of a sparse teacher, with an l1 penalty, over alpha.
+    clusters: Tokens from two clusters a position: a slice, and one alpha in growing dimension.
+    clusters_theory: Theory of clustered tokens over alpha.
+    limits: A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).
+"""
 
 from decimal import Decimal
 from itertools import product
@@ -8,7 +22,7 @@ import numpy as np
 from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
-from ..grids import register
+from ..grids import data_sets, register
 from ..lines import ArchitectureLineCell, lines
 from ..paper.fig10 import RANK2
 from ..paper.fig13 import VALUE
@@ -67,9 +81,7 @@ def _around(laws):
 AROUND, PREDICTING = _around(SPECTRA)
 STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": AT_TEACHER}  # fewest directions at a given d
 GROWN = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
-variants(
-    "spectra",
-    "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
+variants("spectra")(
     paper=[
         {"seed": range(12), **AROUND, "d": 1000},
         {"seed": range(6), **PREDICTING, "d": 1000},
@@ -94,10 +106,7 @@ EXPONENTS = (0.0, 0.5, 0.75, 1.0, 1.5)
 LAWS = [*((exponent, 0.0, SHARES) for exponent in EXPONENTS), (1.0, -1.0, SHARES), (1.0, 1.0, SHARES)]
 LAWS += [(exponent, 0.0, shares) for shares in (MORE_SHARES, MOST_SHARES) for exponent in EXPONENTS[1:-1]]
 ALONG = (0.2, 0.3, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5)
-lines(
-    "spectra_theory",
-    "Theory of power-law spectra over alpha.",
-    {"task": [power_law(*law) for law in LAWS]},
+lines("spectra_theory", {"task": [power_law(*law) for law in LAWS]})(
     paper={"alphas": ALONG, "points": 2**7, "scrambles": 16},
     laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 4},
     smoke={"task": power_law(0.0), "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
@@ -105,10 +114,7 @@ lines(
 TWO_TEACHERS = Task(teachers=(1.0, 0.5))
 READERS = {"architecture starts": [(STANDARD, ("semantic", "second", "positional")), (RANK2, (*INFORMED, "mixed"))]}
 LEARNT = {"alpha": 3.0, "architecture starts": [(STANDARD, AT_TEACHER), (RANK2, ("mixed",))]}
-variants(
-    "two_teachers",
-    "A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.",
-    {"task": TWO_TEACHERS},
+variants("two_teachers", {"task": TWO_TEACHERS})(
     paper=[
         {"seed": range(4), "alpha": [0.75, 1.25, 1.75, 2.25, 3.0, 4.0, 5.0], **READERS, "d": 1000},
         {"d": [250, 500, 1000], "seed": range(32), **LEARNT},
@@ -121,11 +127,7 @@ variants(
 )
 ONE_COLUMN = {"architecture": STANDARD, "branches": INFORMED, "alphas": (3.0,)}
 TWO_COLUMNS = {"architecture": RANK2, "branches": ("semantic", "both"), "alphas": (3.0, 4.0, 5.0)}
-register(
-    ArchitectureLineCell,
-    "two_teachers_theory",
-    "Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the second column.",
-    {"task": TWO_TEACHERS, "scrambles": 16},
+register(ArchitectureLineCell, "two_teachers_theory", {"task": TWO_TEACHERS, "scrambles": 16})(
     paper=[{**ONE_COLUMN, "points": 2**10}, {**TWO_COLUMNS, "points": 2**9}],
     laptop=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
     smoke=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
@@ -133,9 +135,7 @@ register(
 SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
 ENCODED = ("semantic", "encoding")
 PENALISED = {"task": SPARSE, "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
-variants(
-    "sparse",
-    "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
+variants("sparse")(
     paper=[
         {"seed": range(6), "task": SPARSE, "alpha": [0.75, 1.0, 1.5], "starts": ENCODED, "d": 1000},
         {"seed": range(12), "task": SPARSE, "alpha": [1.15, 1.35], "starts": ENCODED, "d": 1000},
@@ -151,10 +151,7 @@ variants(
         {"d": [25, 50], "seed": range(4), **PENALISED},
     ],
 )
-lines(
-    "sparse_theory",
-    "Theory of students of a sparse teacher, with an l1 penalty, over alpha.",
-    {"task": SPARSE},
+lines("sparse_theory", {"task": SPARSE})(
     paper={"alphas": (1.0, 1.5, 2.0), "points": 2**7, "scrambles": 16},
     laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": SPARSE[2], "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
@@ -167,9 +164,7 @@ CLUSTERS = {
 }
 CLUSTERED = {"task": [*CLUSTERS.values()]}
 *PLACED, LEANING = CLUSTERS.values()
-variants(
-    "clusters",
-    "Tokens from two clusters a position: a slice, and one alpha in growing dimension.",
+variants("clusters")(
     paper=[
         {"seed": range(6), **CLUSTERED, "alpha": [0.5, 0.75, 1.0, 1.25], "d": 1000},
         {"seed": range(24), "task": LEANING, "alpha": [0.3, 0.4], "d": 1000},
@@ -185,11 +180,7 @@ variants(
         {"d": [20, 40], "seed": range(4), **CLUSTERED, "alpha": GROWN_ALPHA},
     ],
 )
-register(
-    ArchitectureLineCell,
-    "clusters_theory",
-    "Theory of clustered tokens over alpha.",
-    {"architecture": STANDARD} | CLUSTERED,
+register(ArchitectureLineCell, "clusters_theory", {"architecture": STANDARD} | CLUSTERED)(
     paper=[
         {"task": PLACED, "alphas": (1.0, 1.25, 2.0), "points": 2**9, "scrambles": 16},
         {"task": LEANING, "alphas": (0.3, 0.5, 1.0, 2.0), "points": 2**9, "scrambles": 16},
@@ -199,13 +190,10 @@ register(
 )
 ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
 LOW_RANK_VALUE = {"task": Task(), "alpha": GROWN_ALPHA, "architecture": [VALUE, STANDARD]}
-variants(
-    "limits",
-    "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
+variants("limits")(
     paper=[
         {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
-        {"d": [250, 500], "seed": range(12), **LOW_RANK_VALUE},
-        {"d": 1000, "seed": range(8), **LOW_RANK_VALUE},
+        {"d seed": data_sets({250: 12, 500: 12, 1000: 8}), **LOW_RANK_VALUE},
     ],
     laptop=[
         {"d": [75, 150], "seed": range(4), "alpha": [1.0, 4.0], **ONLY_POSITIONS},

@@ -3,6 +3,7 @@
 from collections import deque
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 import numpy as np
 import torch
@@ -28,15 +29,14 @@ def momentum_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=opti
 
 def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=optimizers.GD_STEPS):
     """Return the weights after stochastic gradient descent, each step on one of `BATCHES` parts of the sentences."""
-    weights, order = starts.clone(), torch.from_numpy(rng.permutation(len(data.targets)))
-    names = ("inputs", "stiffness", "targets")
+    order, names = torch.from_numpy(rng.permutation(len(data.targets))), ("inputs", "stiffness", "targets")
     parts = [replace(data, **{name: getattr(data, name)[some] for name in names}) for some in order.chunk(BATCHES)]
-    for step in range(steps):
-        if step % BATCHES == 0:
-            epoch = rng.permutation(BATCHES)
-        gradient = risk(parts[epoch[step % BATCHES]], weights, lam / BATCHES)[1]
-        weights.sub_(gradient, alpha=rate * BATCHES)
-    return weights
+    turns = (parts[number] for _ in count() for number in rng.permutation(BATCHES))
+
+    def risk_of_part(data, weights, lam):
+        return risk(next(turns), weights, lam / BATCHES)
+
+    return optimizers.gradient_descent(data, lam, starts, risk_of_part, rate * BATCHES, steps)[0]
 
 
 def step_to_lowest(data, lam, starts, rng):

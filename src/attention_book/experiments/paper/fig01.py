@@ -1,21 +1,25 @@
-"""Figure 1: the training loss on the plane through both minima."""
+"""Figure 1: the training loss on the plane through both minima.
+
+Experiments:
+    plane: The training loss on the plane through both minima and the origin.
+"""
 
 from dataclasses import dataclass
 
 from attention_phases.task import Task
 
 from ..grids import register
-from ..kinds import Column, Kind
+from ..kinds import Kind
 from ..students import OnData
 
 PLANE_BORDERS = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
 
 
 def loss_on_plane(cell):
-    """Rows of a `PlaneCell`, by `what` they are, each with m, theta and train_loss.
+    """Return the rows of a `PlaneCell`, each with m, theta and train_loss.
 
-    "positional" and "semantic": the minima that L-BFGS finds from the encoding and from the teacher. "plane": students
-    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `PLANE_BORDERS`, `across` values of each.
+    L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are
+    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `PLANE_BORDERS`.
     """
     import torch
 
@@ -39,29 +43,25 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """The training loss at `across` x `across` students of a plane."""
+    """The training loss at `across` x `across` students of a plane.
+
+    Columns:
+        what: what the row is about
+            - positional: the positional minimum
+            - semantic: the semantic minimum
+            - plane: a student of the plane
+        across: students along each side of the plane
+    """
 
     kind = Kind(
         loss_on_plane,
         # On the plane through two minima the loss away from them changes as they do.
         {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e-8)},
-        what={
-            "positional": "the positional minimum",
-            "semantic": "the semantic minimum",
-            "plane": "a student of the plane",
-        },
-        columns={"across": Column("students along each side of the plane")},
     )
 
     across: int
 
 
-register(
-    PlaneCell,
-    "plane",
-    "The training loss on the plane through both minima and the origin.",
-    {"task": Task(), "alpha": [1.0, 2.0], "seed": 0},
-    paper={"d": 1000, "across": 61},
-    laptop={"d": 1000, "across": 61},
-    smoke={"d": 100, "across": 15},
+register(PlaneCell, "plane", {"task": Task(), "alpha": [1.0, 2.0], "seed": 0})(
+    paper={"d": 1000, "across": 61}, laptop={"d": 1000, "across": 61}, smoke={"d": 100, "across": 15}
 )

@@ -1,4 +1,8 @@
-"""Figure 7, and the left panel of Figure 3: growing dimension."""
+"""Figure 7, and the left panel of Figure 3: growing dimension.
+
+Experiments:
+    fig07: Both minima in growing dimension, at alpha = 1.5; Figure 3's left panel and Figure 7.
+"""
 
 from ..students import students
 
@@ -31,10 +35,7 @@ def fit_both_linear(task, alpha, d, rng):
 
 DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]
 # At small d the published gradient descent stays in the valley where it starts, L-BFGS may leave it.
-students(
-    "fig07",
-    "Both minima in growing dimension, at alpha = 1.5; Figure 3's left panel and Figure 7.",
-    {"alpha": 1.5},
+students("fig07", {"alpha": 1.5})(
     paper={"optimizer": ["lbfgs", "gd"], "seed": range(100), "d": DIMENSIONS},
     laptop={"optimizer": "gd", "seed": range(8), "d": DIMENSIONS},
     smoke={"optimizer": "gd", "seed": range(4), "d": DIMENSIONS[:7:3]},

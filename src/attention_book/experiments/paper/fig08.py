@@ -1,4 +1,10 @@
-"""Figure 8: one parameter of the task changed, and theory over the ridge penalty."""
+"""Figure 8: one parameter of the task changed, and theory over the ridge penalty.
+
+Experiments:
+    fig08: Slices over alpha with one parameter of the task changed, by both optimisers.
+    fig08_theory: Theory of Figure 8.
+    ridge: Theory over the ridge penalty.
+"""
 
 from attention_phases.task import Task
 
@@ -9,20 +15,16 @@ from ..students import both, students
 CHANGED = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}
 # Each once: the standard task stands in all three of the panels.
 CHANGED_TASKS = list(dict.fromkeys(Task(**{name: value}) for name, some in CHANGED.items() for value in some))
-students(
-    "fig08",
-    "Slices over alpha with one parameter of the task changed, by both optimisers.",
+students("fig08")(
     paper={"optimizer seed": both(24, 24), "task": CHANGED_TASKS, "alpha": ALPHAS, "d": 1000},
     laptop={"optimizer seed": both(6, 2), "task": CHANGED_TASKS, "alpha": ALPHAS[::2], "d": 300},
     smoke={"optimizer seed": both(3, 2), "task": CHANGED_TASKS, "alpha": ALPHAS[::8], "d": 100},
 )
 
-lines("fig08_theory", "Theory of Figure 8.", {"task": CHANGED_TASKS}, **LINE)
+lines("fig08_theory", {"task": CHANGED_TASKS})(**LINE)
 RIDGES = [Task(lam=lam) for lam in (1e-4, 3e-4, 0.001, 0.002, 0.003, 0.005, 0.01, 0.03, 0.1, 0.3, 1.0)]
 FEW_ALPHAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0)
-lines(
-    "ridge",
-    "Theory over the ridge penalty.",
+lines("ridge")(
     paper={"task": RIDGES, "alphas": FEW_ALPHAS, "points": 2**9, "scrambles": 16},
     laptop={"task": RIDGES[2:6:2] + RIDGES[6:], "alphas": FEW_ALPHAS, "points": 2**7, "scrambles": 16},
     smoke={"task": RIDGES[4:7:2], "alphas": FEW_ALPHAS[2:8:2], "points": 2**5, "scrambles": 8},

@@ -1,4 +1,11 @@
-"""Figures 10, 11 and 12: slices for correlated tokens, a student of rank 2, and untied Q and K."""
+"""Figures 10, 11 and 12: slices for correlated tokens, a student of rank 2, and untied Q and K.
+
+Experiments:
+    fig10: Slice at omega = 0.3, correlated tokens.
+    fig11: Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.
+    fig12: Slice at omega = 0.3, untied Q and K.
+    fig10_theory: Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds.
+"""
 
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.task import Task
@@ -20,17 +27,14 @@ LONGER_SLICE = {
     "laptop": {"seed": range(4), "alpha": ALPHAS[::4] + FURTHER_ALPHAS[1::2], "d": 200},
     "smoke": SLICE["smoke"],
 }
-variants("fig10", "Slice at omega = 0.3, correlated tokens.", {"architecture": CORRELATED}, **LONGER_SLICE)
+variants("fig10", {"architecture": CORRELATED})(**LONGER_SLICE)
 BY_DESCENT = {"optimizer": "gd", "starts": RANDOM}
-variants(
-    "fig11",
-    "Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.",
-    {"architecture": RANK2, "starts": (*INFORMED, "mixed")},
+variants("fig11", {"architecture": RANK2, "starts": (*INFORMED, "mixed")})(
     paper=[SLICE["paper"], {**SLICE["paper"], **BY_DESCENT, "seed": range(10)}],
     laptop=[SLICE["laptop"], {**SLICE["laptop"], **BY_DESCENT, "seed": range(2)}],
     smoke=[SLICE["smoke"], {**SLICE["smoke"], **BY_DESCENT, "seed": range(2)}],
 )
-variants("fig12", "Slice at omega = 0.3, untied Q and K.", {"architecture": UNTIED}, **LONGER_SLICE)
+variants("fig12", {"architecture": UNTIED})(**LONGER_SLICE)
 
 FIG10 = {
     "paper": {"alphas": (*ALPHAS[::2], *FURTHER_ALPHAS), "points": 2**9, "scrambles": 16},

@@ -1,4 +1,10 @@
-"""Figure 13: a value matrix."""
+"""Figure 13: a value matrix.
+
+Experiments:
+    fig13: Slice at omega = 0.3, a rank-one correction of the value matrix, and the student without it on the same data.
+    fig13_full: Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the student without
+        it.
+"""
 
 from attention_phases.model.architectures import STANDARD, Architecture
 
@@ -7,16 +13,8 @@ from ..students import variants
 from .fig10 import SLICE
 
 VALUE, FULL_VALUE = Architecture("value"), Architecture("full_value")
-variants(
-    "fig13",
-    "Slice at omega = 0.3, a rank-one correction of the value matrix, and the student without it on the same data.",
-    {"architecture": [VALUE, STANDARD]},
-    **SLICE,
-)
-variants(
-    "fig13_full",
-    "Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the student without it.",
-    {"architecture": [FULL_VALUE, STANDARD]},
+variants("fig13", {"architecture": [VALUE, STANDARD]})(**SLICE)
+variants("fig13_full", {"architecture": [FULL_VALUE, STANDARD]})(
     paper={"seed": range(24), "alpha": ALPHAS, "d": 200},
     laptop={"seed": range(4), "alpha": ALPHAS[::4], "d": 100},
     smoke={"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},

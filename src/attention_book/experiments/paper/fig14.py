@@ -1,4 +1,11 @@
-"""Figure 14: maps of other architectures."""
+"""Figure 14: maps of other architectures.
+
+Experiments:
+    fig14: Maps over alpha and omega of the architectures that theory covers.
+    fig14_random: Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.
+    fig14_value: Maps over alpha and omega with a rank-one correction of the value matrix, and without it.
+    fig14_theory: Theory of Figure 14: the thresholds of its maps.
+"""
 
 import numpy as np
 
@@ -19,26 +26,19 @@ def _mapped(omegas, step):
     return [(MAPPED[name], task, alpha) for name in MAPPED for task in tasks(omegas) for alpha in alphas[name]]
 
 
-variants(
-    "fig14",
-    "Maps over alpha and omega of the architectures that theory covers.",
+variants("fig14")(
     paper={"seed": range(8), "architecture task alpha": _mapped(OMEGAS, 1), "d": 500},
     laptop={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::4], 4), "d": 150},
     smoke={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::8], 12), "d": 60},
 )
 RANDOM_TOO = {"optimizer starts": [("lbfgs", INFORMED), ("lbfgs", RANDOM), ("gd", RANDOM)]}
-variants(
-    "fig14_random",
-    "Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.",
-    {"architecture": RANK2},
+variants("fig14_random", {"architecture": RANK2})(
     paper={"seed": range(10), **RANDOM_TOO, "task": tasks(OMEGAS[::2]), "alpha": LONG_ALPHAS[::4], "d": 1000},
     laptop={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::4]), "alpha": LONG_ALPHAS[::8], "d": 200},
     smoke={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::8]), "alpha": LONG_ALPHAS[::24], "d": 60},
 )
 CORRECTED = {"architecture": [VALUE, STANDARD]}
-variants(
-    "fig14_value",
-    "Maps over alpha and omega with a rank-one correction of the value matrix, and without it.",
+variants("fig14_value")(
     paper={"seed": range(8), **CORRECTED, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
     laptop={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
     smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
@@ -46,11 +46,7 @@ variants(
 
 ONE_BRANCH = {"rank2": ("semantic",)}  # has no alpha_c to search for
 MAPPED_BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architecture in MAPPED.items()]
-register(
-    ArchitectureLineCell,
-    "fig14_theory",
-    "Theory of Figure 14: the thresholds of its maps.",
-    {"alphas": ()},
+register(ArchitectureLineCell, "fig14_theory", {"alphas": ()})(
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": MAPPED_BRANCHES, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[::24]), "architecture branches": MAPPED_BRANCHES, "points": 2**6, "scrambles": 8},
     smoke={"task": tasks(OMEGAS[12:13]), "architecture branches": MAPPED_BRANCHES, "points": 2**4, "scrambles": 4},

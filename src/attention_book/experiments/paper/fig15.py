@@ -1,4 +1,10 @@
-"""Figure 15: which minimum random starts find."""
+"""Figure 15: which minimum random starts find.
+
+Experiments:
+    fig15: Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.
+    fig15_fractions: Random starts over alpha and d, by three optimisers: how often is which minimum found?
+    first_steps: The first steps of gradient descent from random weights.
+"""
 
 from dataclasses import dataclass
 
@@ -40,10 +46,7 @@ class FirstStepsCell(OnData):
 
 # The minima that a random start may end in are trained on the same data; then these alone, in a large dimension.
 SEARCHES = {"optimizer starts": [("lbfgs", INFORMED), ("adam", RANDOM)]}
-students(
-    "fig15",
-    "Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.",
-    {"alpha": 2.0},
+students("fig15", {"alpha": 2.0})(
     paper=[{"seed": range(140), **SEARCHES, "d": 100}, {"seed": range(24), "d": 1000}],
     laptop=[{"seed": range(40), **SEARCHES, "d": 100}, {"seed": range(8), "d": 500}],
     smoke=[{"seed": range(8), **SEARCHES, "d": 30}, {"seed": range(3), "d": 60}],
@@ -55,25 +58,14 @@ def _searches(runs):
     return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
 
 
-students(
-    "fig15_fractions",
-    "Random starts over alpha and d, by three optimisers: how often is which minimum found?",
-    paper={
-        "d": [50, 100, 200, 500, 1000],
-        "seed": range(12),
-        "alpha": [0.5, 1.0, 1.5, 2.0, 3.0, 4.0],
-        "optimizer starts": _searches(4),
-    },
+SIX_ALPHAS = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
+students("fig15_fractions")(
+    paper={"d": [50, 100, 200, 500, 1000], "seed": range(12), "alpha": SIX_ALPHAS, "optimizer starts": _searches(4)},
     laptop={"d": [50, 100], "seed": range(6), "alpha": [0.5, 1.0, 2.0, 4.0], "optimizer starts": _searches(4)},
     smoke={"d": 30, "seed": range(3), "alpha": [1.0, 2.0], "optimizer starts": _searches(2)},
 )
 
-register(
-    FirstStepsCell,
-    "first_steps",
-    "The first steps of gradient descent from random weights.",
-    {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)},
-    paper={"seed": range(4), "d": 1000},
-    laptop={"seed": range(4), "d": 1000},
-    smoke={"seed": range(2), "d": 100},
+FIRST_STEPS = {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)}
+register(FirstStepsCell, "first_steps", FIRST_STEPS)(
+    paper={"seed": range(4), "d": 1000}, laptop={"seed": range(4), "d": 1000}, smoke={"seed": range(2), "d": 100}
 )

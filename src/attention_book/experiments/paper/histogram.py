@@ -1,4 +1,11 @@
-"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and what becomes of exchanged starts and data."""
+"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and what becomes of exchanged starts and data.
+
+Experiments:
+    histogram: The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1.
+    counting_control: First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a
+        minimum.
+    lost_letters: How many semantic runs lose a letter, and does the start or do the data decide it?
+"""
 
 from dataclasses import dataclass, replace
 
@@ -9,7 +16,7 @@ from attention_phases.histogram import LETTERS, VARIANTS, draw
 from attention_phases.records import seed_sequence
 
 from ..grids import GRIDS, cells_of, register
-from ..kinds import BEGINNING, RATIO, Column, Kind, Tolerances
+from ..kinds import BEGINNING, Kind, Tolerances
 
 EXCHANGED = 4  # epochs of the counting task on several data sets
 TESTED_EVERY = 5  # epochs after the first ones
@@ -38,11 +45,7 @@ def train(cell, epochs=None):
 
 
 def train_and_measure(cell):
-    """Rows of a cell, each with `what` it is.
-
-    "epoch" has the curve. Then as `transformer` measures them: "distance", and for the weights `after` Adam and SGD
-    "shares" of the attention's variance, "count" (how often each is told right), and "weights", as text for `decode`.
-    """
+    """Return the rows of a `CountingCell`: the curve by epoch, then what `transformer` measures of the weights."""
     kept, curve = train(cell)
     return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
 
@@ -73,10 +76,7 @@ def run_of(cell, seed):
 
 
 def train_exchanged(cell):
-    """Rows of an `ExchangedCell`, after each `epoch` up to the fourth, every fifth and the last.
-
-    They have the `letter` told worst on the test set, and the share told wrong `there` and, in the mean, `elsewhere`.
-    """
+    """Return the rows of an `ExchangedCell`, after each epoch up to the fourth, every fifth and the last."""
     from attention_phases.histogram import transformer
 
     sequences, test = data(run_of(cell, cell.data_seed))
@@ -102,10 +102,6 @@ def train_exchanged_beginning(cell):
 # Of one epoch from the start (of two, what is told of letters), ten times what a start displaced by 2e-7 of its size
 # changes: another machine sums in another order. On the same machine and versions the bits are the same.
 COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
-OF_BOTH = {
-    "variant": Column("which part of the transformer is frozen at first", names=dict.fromkeys(VARIANTS[::-1], "")),
-    "sequences": Column("sequences drawn, of which duplicates are dropped"),
-}
 
 
 @dataclass(frozen=True)
@@ -114,49 +110,45 @@ class CountingCell:
 
     The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
     of which each freezes its own part at zero.
+
+    Columns:
+        what: what the row is about
+            - epoch: losses and accuracy of an epoch
+            - distance: how far a tensor moved
+            - shares: what explains the attention
+            - count: how often a count is told right
+            - weights: the weights themselves
+        variant: which part of the transformer is frozen at first
+            - semantic
+            - positional
+        sequences: sequences drawn, of which duplicates are dropped
+        seed: number of the run
+        train_loss [1]: mean cross-entropy along the epoch, in nats
+        distance [1]: 2-norm of the tensor's change
+        count: how often a token occurs in its sequence
+        adam_epochs: epochs of Adam, with the frozen zeros
+        sgd_epochs: epochs of SGD that follow, with nothing frozen
+        epoch: through both phases; 0 is the start
+        test_loss [1]: mean cross-entropy on the test sequences, in nats
+        accuracy [1]: share of the test positions counted right
+        span: from which weights to which the tensor moved
+            - start to trained: by Adam
+            - trained to displaced: by the noise
+            - displaced to final: by SGD
+            - trained to final: by noise and SGD
+        tensor: part of the transformer that moved
+        of_zeros [1]: the same distance over formerly frozen entries alone
+        after: of which phase these are the weights
+            - adam: Adam
+            - sgd: SGD
+        by_position [1]: share of the attention's variance that positions explain
+        by_token [1]: share of the attention's variance that tokens explain
+        places: test positions whose token occurs count times in its sequence
+        right: of these, counted right
+        weights: all parameters, as base64 of little-endian float32
     """
 
-    kind = Kind(
-        train_and_measure,
-        COUNTING,
-        beginning=train_beginning,
-        what={
-            "epoch": "losses and accuracy of an epoch",
-            "distance": "how far a tensor moved",
-            "shares": "what explains the attention",
-            "count": "how often a count is told right",
-            "weights": "the weights themselves",
-        },
-        columns=OF_BOTH
-        | {
-            "seed": Column("number of the run"),
-            "train_loss": Column("mean cross-entropy along the epoch, in nats", RATIO),
-            "distance": Column("2-norm of the tensor's change", RATIO),
-            "count": Column("how often a token occurs in its sequence"),
-            "adam_epochs": Column("epochs of Adam, with the frozen zeros"),
-            "sgd_epochs": Column("epochs of SGD that follow, with nothing frozen"),
-            "epoch": Column("through both phases; 0 is the start"),
-            "test_loss": Column("mean cross-entropy on the test sequences, in nats", RATIO),
-            "accuracy": Column("share of the test positions counted right", RATIO),
-            "span": Column(
-                "from which weights to which the tensor moved",
-                names={
-                    "start to trained": "by Adam",
-                    "trained to displaced": "by the noise",
-                    "displaced to final": "by SGD",
-                    "trained to final": "by noise and SGD",
-                },
-            ),
-            "tensor": Column("part of the transformer that moved"),
-            "of_zeros": Column("the same distance over formerly frozen entries alone", RATIO),
-            "after": Column("of which phase these are the weights", names={"adam": "Adam", "sgd": "SGD"}),
-            "by_position": Column("share of the attention's variance that positions explain", RATIO),
-            "by_token": Column("share of the attention's variance that tokens explain", RATIO),
-            "places": Column("test positions whose token occurs count times in its sequence"),
-            "right": Column("of these, counted right"),
-            "weights": Column("all parameters, as base64 of little-endian float32"),
-        },
-    )
+    kind = Kind(train_and_measure, COUNTING, beginning=train_beginning)
 
     experiment: str
     variant: str
@@ -168,23 +160,27 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """The start of one run of the counting task on the data of another one or its own, trained by Adam."""
+    """The start of one run of the counting task on the data of another one or its own, trained by Adam.
+
+    Columns:
+        variant: which part of the transformer is frozen at first
+            - semantic
+            - positional
+        sequences: sequences drawn, of which duplicates are dropped
+        epochs: epochs of Adam
+        epoch: of Adam, from 1
+        data_seed: run of the experiment histogram whose data are read
+        start_seed: run of the experiment histogram whose start is taken
+        letter: the letter that is counted worst on the test set
+        there [1]: share counted wrong where that letter stands
+        elsewhere [1]: share counted wrong at the other letters, their mean
+    """
 
     kind = Kind(
         train_exchanged,
         COUNTING | {"there": (0, 0.1), "elsewhere": (0, 1e-3)},
         {"letter": "of letters told equally wrong, rounding decides which is the worst"},
         beginning=train_exchanged_beginning,
-        columns=OF_BOTH
-        | {
-            "epochs": Column("epochs of Adam"),
-            "epoch": Column("of Adam, from 1"),
-            "data_seed": Column("run of the experiment histogram whose data are read"),
-            "start_seed": Column("run of the experiment histogram whose start is taken"),
-            "letter": Column("the letter that is counted worst on the test set"),
-            "there": Column("share counted wrong where that letter stands", RATIO),
-            "elsewhere": Column("share counted wrong at the other letters, their mean", RATIO),
-        },
     )
 
     experiment: str
@@ -210,21 +206,14 @@ def histogram(profile, runs=None, variants=VARIANTS):
 
 GRIDS["histogram"] = histogram
 
-register(
-    CountingCell,
-    "counting_control",
-    'First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a minimum.',
+register(CountingCell, "counting_control")(
     paper=COUNTED["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
     laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
     smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
 )
 # Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some
 # data sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
-register(
-    ExchangedCell,
-    "lost_letters",
-    "How many semantic runs lose a letter, and does the start or do the data decide it?",
-    {"variant": "semantic"},
+register(ExchangedCell, "lost_letters", {"variant": "semantic"})(
     paper=[
         {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
         {"data_seed": range(1), "start_seed": range(40), "sequences": 50_000, "epochs": 200},
