@@ -15,8 +15,8 @@ CLAIMS = {
     r"With converged integrals every printed threshold moves to a larger $\alpha$": lambda: all(
         (rows["alpha"] > rows["printed"]).all() for rows in page.threshold_rows.values()
     ),
-    r"by more than 1 % in the median in six cases. Two of these cases are on the symmetric branch at $\omega=0.3$, two on "
-    r"the positional and two on the semantic branch at $\omega=0.5$": lambda: (
+    r"by more than 1 % in the median in six cases. Two of these cases are on the symmetric branch at $\omega=0.3$, two "
+    r"on the positional and two on the semantic branch at $\omega=0.5$": lambda: (
         (rows := page.large_medians)["what"].value_counts().to_dict()
         == {"symmetric, ω = 0.3": 2, "positional, ω = 0.5": 2, "semantic, ω = 0.5": 2}
         and set(rows["quantity"]) == {"q", "V", "theta"}

@@ -31,7 +31,9 @@ def two_columns_end_by_their_start():
 
 CLAIMS = {
     r"Below a flatness of about 0.75 the teacher is found without a jump": lambda: (
-        (jumps := page.even_teachers["critical"].notna()).loc[:0.75].all() and not jumps.loc[0.72:].any() and len(jumps) == 11
+        (jumps := page.even_teachers["critical"].notna()).loc[:0.75].all()
+        and not jumps.loc[0.72:].any()
+        and len(jumps) == 11
     ),
     r"Over all $a$ and $K$ each threshold rises with the flatness": lambda: all(
         page.even_teachers[kind].dropna().is_monotonic_decreasing for kind in ("critical", "linear")
