@@ -63,9 +63,9 @@ def fill(app, tree, page):
 def step(app, to, page, name, steps):
     """Where a page stands on a route, and what comes next."""
     number = steps.index(page.rpartition("/")[2]) + 1
-    home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">other routes through the book</a>'
+    home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">other ways through the book</a>'
     after = (
-        f"this route continues with {link(app, page, to[steps[number]])}"
+        f"this way goes on with {link(app, page, to[steps[number]])}"
         if number < len(steps)
         else f"the last step; {home}"
     )
