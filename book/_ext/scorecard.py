@@ -29,14 +29,14 @@ error estimate. We ran these public quadrature rules. They explain 80 to 120 % o
 value.""",
     "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Our
 experiments use other data sets.""",
-    "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition. Replica-symmetric
-theory, published or ours, does not describe where training ends there ({ref}`Figure 3 <fig03>`).""",
+    "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition.
+Replica-symmetric theory, published or ours, does not describe where training ends there ({ref}`Figure 3 <fig03>`).""",
     "lost letters": """**Lost letters.** Some runs of the semantic transformer lose a letter and then count it badly. No
 published run lost a letter, which may be chance ({ref}`Table 1 <table1>`).""",
-    "definition": """**Another definition.** The published linear model reads only the tokens, and our linear model reads
-tokens and positions. At finite $d$ their errors are different quantities ({ref}`Figure 7 <fig07>` computes both).""",
-    "cause unknown": """**Cause unknown.** The public quadrature rules explain a smaller or a larger part of the difference,
-or they play no part in it.""",
+    "definition": """**Another definition.** The published linear model reads only the tokens, and our linear model
+reads tokens and positions. At finite $d$ their errors are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
+    "cause unknown": """**Cause unknown.** The public quadrature rules explain a smaller or a larger part of the
+difference, or they play no part in it.""",
 }
 FIELDS = {  # of a row of the document, by the columns of `published.compare`
     "published": {

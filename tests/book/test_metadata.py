@@ -71,7 +71,8 @@ def test_the_readme_says_the_stored_results():
         f"At $d = {last['d'].iloc[0]}$ and $\\alpha = {last['alpha'].iloc[0]:g}$ we trained {len(last)} students from "
         f"small random weights. Gradient descent with the published {last['steps'].max():,} steps takes "
         f"{ends['positional']} of them to the positional valley and {ends['semantic']} to the semantic valley, and "
-        f"{ends['still moving']} are still moving. From the same weights, L-BFGS takes {found_by_lbfgs} to the semantic valley.",
+        f"{ends['still moving']} are still moving. From the same weights, L-BFGS takes {found_by_lbfgs} to the "
+        f"semantic valley.",
         f"The semantic student predicts better than the best linear model only beyond $\\alpha_l = "
         f"{with_error(*alpha_of(line, 'linear'))}$. For trained students at $d = {trained['d'].iloc[0]}$, without an "
         f"extrapolation in $d$, this value is {with_error(*linear)}.",

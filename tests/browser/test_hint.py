@@ -88,8 +88,8 @@ def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
     assert page.locator(".hint .count").all_text_contents() == [str(count) for count in KINDS.values()]
     assert page.locator(".hint .found").text_content() == "11 of 20"
     said = tally.inner_text()
-    assert tally.get_attribute("aria-busy") == "false" and "By gradient descent with a hint of 0.12, " in said
-    assert "11 of 20 students end in the semantic valley and 4 in the positional valley (ω = 0.3, α = 2, d = 200)." in said
+    ends = "11 of 20 students end in the semantic valley and 4 in the positional valley (ω = 0.3, α = 2, d = 200)."
+    assert tally.get_attribute("aria-busy") == "false" and f"By gradient descent with a hint of 0.12, {ends}" in said
     assert said.endswith(" The others: 2 in neither valley, 2 still moving, 1 shrunk to zero.")
     balls = page.locator(".hint .rolled .ball").evaluate_all("all => all.map(ball => ball.classList[1])")
     assert [balls.count(name.partition(" ")[0]) for name in KINDS] == [*KINDS.values()]
