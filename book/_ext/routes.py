@@ -12,15 +12,15 @@ TEXTS = nodes.title, nodes.term, nodes.paragraph, nodes.caption
 LANDING, MADE = "book/index", "book/_executed/"
 ROUTES = {
     "A first look": (
-        "What happens, what training finds, and where a transformer does it.",
+        "The transition, the result of training, and a transformer with two solutions of the same kinds.",
         ["fig02_slice", "fig15_random", "optimal", "fig04_histogram"],
     ),
     "A course": (
-        "The model, its theory, and what they say.",
+        "The model, its theory, and their predictions.",
         ["model", "fig01_landscape", "theory", "fig02_slice", "fig03_phase_diagram", "message_passing", "fig15_random"],
     ),
     "A review": (
-        "What agrees, what differs, what theory leaves out.",
+        "The agreement with the paper, the differences, and the limits of the theory.",
         ["scorecard", "minima", "stability", "beyond_replica_symmetry", "reproducing"],
     ),
 }

@@ -73,7 +73,7 @@ def test_the_panel_computes_what_torch_does(panel, text):
 
 @pytest.mark.parametrize(
     "text, message",
-    [("", "this one has 0"), ("ABCDEFGHIJK", "this one has 11"), ("ABC DEFGHI", "not “ ”"), ("<b>AB</b>CD", "not “<”")],
+    [("", "sequence has 0"), ("ABCDEFGHIJK", "sequence has 11"), ("ABC DEFGHI", "not “ ”"), ("<b>AB</b>CD", "not “<”")],
 )
 def test_the_panel_says_what_is_wrong_with_a_sequence(panel, text, message):
     panel.locator(".attention-panel input").fill(text)

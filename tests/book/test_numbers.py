@@ -145,7 +145,7 @@ def test_one_quantity_has_one_value_on_all_pages():
     of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossed
     line_of_map = load("fig03_theory")
     _, limits = instances.by_dimension(load("crossing"))
-    beyond, landing = stored("beyond_replica_symmetry"), stored("landing", points=2**7).words
+    beyond, landing = stored("beyond_replica_symmetry"), stored("landing", points=2**7).quotes
     values = {}
     for kind in instances.GAPS:
         in_map = Measured(*of_map[kind].loc[0.3])

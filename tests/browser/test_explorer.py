@@ -141,7 +141,7 @@ def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
                 assert winner == "positional" or (test < linear) == (alpha > curves["linear"][0])
             heads[told] += 1
             assert f"predicts new sentences {told} the linear model" in rest
-            assert ("within two errors" in rest) == (told == "as well as")
+            assert ("within two standard errors" in rest) == (told == "as well as")
             assert kind == "alone" or f" {joined} predicts" in rest
         for name in {*OWN_OVERLAP} - {*there}:
             within, last = theory.range(name, omega), theory.task["branches"][name]["omega"][-1]
