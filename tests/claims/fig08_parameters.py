@@ -91,10 +91,10 @@ CLAIMS = {
     r"up to $\alpha = 12.8$. From $\lambda = 0.3$ on, we find none": lambda: (
         load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
     ),
-    r"It rises between $\alpha \approx 0.2$ and 1.1 and then stays nearly constant. The same happens for wide tokens at $\sigma = 0.7$": lambda: (
+    r"rises between $\alpha \approx 0.2$ and 1.1, and it is nearly constant for larger $\alpha$. The same happens for wide tokens at $\sigma = 0.7$": lambda: (
         rises(lam=0.001) and rises(sigma=0.7)
     ),
-    r"Up to $\alpha \approx 0.5$ the weights of this minimum are zero, and for larger $\alpha$ it is positional": lambda: (
+    r"Up to $\alpha \approx 0.5$ the weights of this minimum are zero, and for larger $\alpha$ the minimum is positional": lambda: (
         round(line("fig08_theory", "positional start", sigma=0.3).item(), 1) == 0.5
         and line("fig08_theory", "semantic", sigma=0.3).empty
     ),
