@@ -22,7 +22,7 @@ CLAIMS = {
     r"all differences are within one and a half standard errors": lambda: all(
         off.abs().max() < 1.55 for name, off in compared_off().groupby("architecture") if "token" in name
     ),
-    r"the overlaps with the teacher and the training losses are smaller than in theory, and the test errors are larger": lambda: all(
+    r"teacher and the training losses are smaller than in theory, and the test errors are larger": lambda: all(
         (off if quantity == "test_mse" else -off).min() > 0.9
         for quantity in ("theta_1", "train_loss", "test_mse")
         for off in [compared_off().xs(quantity, level="quantity")[["rank 2", "untied queries and keys"]]]

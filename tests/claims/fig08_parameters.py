@@ -64,7 +64,7 @@ CLAIMS = {
     ),
     r"a semantic minimum appears, but its training loss never becomes the lower one": more_data_at_a_positional_teacher,
     r"Most students started at the teacher end in the positional minimum": lambda: near_teacher("lbfgs").max() < 0.5,
-    r"from 0.01 to 0.1, $\alpha_c$ grows by a factor of 8.4. Over the same range, $\alpha_l$ grows by a factor of 5.7": lambda: (
+    r"grows by a factor of 8.4. Over the same range, $\alpha_l$ grows by a factor of 5.7": lambda: (
         [round(over_the_penalty(what), 1) for what in ("critical", "linear")] == [8.4, 5.7]
     ),
     r"says as much about the penalty $\lambda$ as about the task": lambda: (
@@ -83,18 +83,18 @@ CLAIMS = {
         load("ridge", what="positional").query("lam < 0.005")["alpha"].min() > 4.5
         and load("ridge", what="semantic").query("lam < 0.005")["alpha"].min() > 0.5
     ),
-    r"at any $\alpha$ studied here. At $\lambda = 0.001$, it has a positional minimum only up to $\alpha \approx 0.4$": lambda: (
+    r"studied here. At $\lambda = 0.001$, it has a positional minimum only up to $\alpha \approx 0.4$": lambda: (
         line("fig08_theory", "positional", sigma=0.7).empty
         and round(line("fig08_theory", "positional stop", lam=0.001).item(), 1) == 0.4
     ),
-    r"students started at the encoding overlap twice as much with the positions": lambda: 1.9 < remembered_over_theory() < 2.2,
+    r"started at the encoding overlap twice as much with the positions": lambda: 1.9 < remembered_over_theory() < 2.2,
     r"up to $\alpha = 12.8$. From $\lambda = 0.3$ on, we find none": lambda: (
         load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
     ),
-    r"rises between $\alpha \approx 0.2$ and 1.1, and it is nearly constant for larger $\alpha$. The same happens for wide tokens at $\sigma = 0.7$": lambda: (
+    r"between $\alpha \approx 0.2$ and 1.1, and it is nearly constant for larger $\alpha$. The same happens": lambda: (
         rises(lam=0.001) and rises(sigma=0.7)
     ),
-    r"Up to $\alpha \approx 0.5$ the weights of this minimum are zero, and for larger $\alpha$ the minimum is positional": lambda: (
+    r"Up to $\alpha \approx 0.5$ the weights of this minimum are zero, and for larger $\alpha$": lambda: (
         round(line("fig08_theory", "positional start", sigma=0.3).item(), 1) == 0.5
         and line("fig08_theory", "semantic", sigma=0.3).empty
     ),
