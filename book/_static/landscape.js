@@ -65,8 +65,8 @@ function outlines({losses, minima}, shares, x, y, quantile) {
   function drawPlane(surface) {
     const labels = ["overlap with the positions m/σ²", "with the teacher θ/σ²"];
     const {x, y, line, dot, axes} = frame(plane, DRAWN.m, DRAWN.theta, labels);
-    outlines(surface, shares, x, y, 0.8).forEach((ring, k, all) =>  // the whole plane first: the lower, the darker
-      line("depth", ring).attr("clip-path", "url(#landscape-frame)").style("fill", `hsl(0 0% ${100 - 75 * k / (all.length - 1)}%)`));
+    for (const ring of outlines(surface, shares, x, y, 0.8))  // each darkens what is inside it
+      line("depth", ring).attr("clip-path", "url(#landscape-frame)");
     surface.minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
     const [[left, right], [low, high]] = [x.range(), y.range()];  // a descent may leave the frame, its drawing may not
     d3.select(plane).append("clipPath").attr("id", "landscape-frame")
