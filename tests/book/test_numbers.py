@@ -71,7 +71,7 @@ NEITHER_COMPUTED_NOR_CLAIMED = {
     r"2-norms|100 or 400 equal shares|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
         "sizes, given beside what they are sizes of"
     ),
-    r"some 50 steps|after 100 their|and 1,000": "places on an axis of a figure",
+    r"some 50 steps|After 100 steps their": "places on an axis of a figure",
     r"\*\*\d\.\*\*": "of an exercise",
 }
 
