@@ -242,7 +242,8 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
     track, mark = (root.locator(part).bounding_box() for part in ("input", ".at-critical"))
     along = (mark["x"] + mark["width"] / 2 - track["x"] - 8) / (track["width"] - 16)
     critical = given["alphas"][0] + along * (given["alphas"][-1] - given["alphas"][0])
-    (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", page.locator("#panel-b-two-valleys-and-a-ridge").inner_text())
+    section = page.locator("#panel-b-two-valleys-and-a-ridge").inner_text()
+    (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", section)
     assert critical == pytest.approx(float(said_on_page), abs=0.02)
     assert "The start decides" in page.locator("#with-more-data-the-semantic-valley-becomes-deeper").inner_text()
     ticks = "axis => [...axis.querySelectorAll('.tick')].find(tick => +tick.textContent === 0).getBoundingClientRect()"

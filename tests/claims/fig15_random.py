@@ -123,11 +123,8 @@ CLAIMS = {
         page.side_counts["gd, larger 1 0.0"] > page.side_counts["gd 1 0.0"]
     ).all(),
     r"those at $\alpha=2$ are mostly still moving": lambda: (
-        (
-            page.further_runs.query("way == 'gd, larger' and alpha == 2 and side == 'semantic'")["grad_norm"]
-            > SMALL_GRADIENT
-        ).mean()
-        > 0.5
+        page.further_runs.query("way == 'gd, larger' and alpha == 2 and side == 'semantic'")["grad_norm"].median()
+        > SMALL_GRADIENT
     ),
     r"The effect is smallest at $d=200$ and $\alpha=4$": lambda: ratio_of_larger().idxmin() == (200, 4),
     r"gradient descent at ten times the rate ends there as often as L-BFGS if it starts": lambda: (
