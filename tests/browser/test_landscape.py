@@ -49,11 +49,7 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     deeper = "semantic" if lead.value > 0 else "positional"
     said = root.locator("[role=status]").inner_text()
     tie = abs(lead.value) < 2 * lead.error
-    head = (
-        f"Within two standard errors both valleys are equally deep. The {deeper} valley"
-        if tie
-        else f"The {deeper} valley"
-    )
+    head = f"{'Within two standard errors both valleys are equally deep. ' * tie}The {deeper} valley"
     told = re.match(rf"{head} is deeper on (.*?) data sets, by (.*?) · 10⁻³ on average", said)
     assert told[1] == f"{(np.array(leads) * lead.value > 0).sum()} of {len(leads)}"
     assert says(told[2], abs(lead.value), lead.error)
