@@ -12,7 +12,7 @@ PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; paper is the b
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 CONTOURS = "QuadContourSet"
 MAPS = ("QuadMesh", CONTOURS, VALUES)  # a map is an axes with one of these parts, whose colours show values
-HIGHEST = 0.4  # lightness of the highest place of a terrain on dark paper, from paper (0) to ink (1)
+HIGHEST = 0.5  # lightness of the highest place of a terrain on dark paper, from paper (0) to ink (1)
 # From linear sRGB to the cube of cones' answers, and from their roots to lightness and two opponent colours:
 # Björn Ottosson's OKLab.
 CONES = np.array(
@@ -89,7 +89,7 @@ def dark(svg):
         for part in parts:
             part.set("fill", on_dark("#000000", tone))
             cells |= {*part.iter()}
-        filled |= {element for part in axes if parts and _begins(part, "patch") for element in part.iter()}
+        filled |= {element for part in axes[1:] if parts and _begins(part, "patch") for element in part.iter()}
     for element in tree.iter():
         for name, code in re.findall(r"([\w-]+): (#[0-9a-f]{6})\b", element.get("style", "")):
             cell = element in cells or (element in filled and name == "fill")

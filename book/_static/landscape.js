@@ -83,7 +83,7 @@ function outlines({losses, minima}, shares, x, y, quantile) {
 
   /** The loss along the straight line from one minimum to the other, about the mean of both. */
   function drawCut({losses, minima}) {
-    const labels = ["from the positional minimum (0) to the semantic minimum (1)", "training loss minus their mean, 10⁻³"];
+    const labels = ["positional minimum (0) to semantic minimum (1)", "training loss minus their mean, 10⁻³"];
     const {x, y, line, dot, axes} = frame(cut, [-0.3, 1.3], DRAWN.excess, labels);
     const middle = (minima[0].loss + minima[1].loss) / 2, height = loss => 1e3 * (loss - middle);
     const points = shares.map((share, i) => [share, height(losses[last * (i + 1)])]);  // there a is 1 - b
