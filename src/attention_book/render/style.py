@@ -246,9 +246,8 @@ def bar_below(figure, mapped, axes, label, extend="both", **options):
     """Draw the colour bar of maps below them."""
     options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
     bar = figure.colorbar(mapped, ax=axes, **options)
-    bar.solids.set(
-        rasterized=False, edgecolor="face", linewidth=0.2
-    )  # the dark theme changes the colours of shapes, not of images
+    # The dark theme changes the colours of shapes, but not of images.
+    bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.2)
     losses = max(map(abs, mapped.get_clim())) < 0.01  # in thousandths, as elsewhere
     bar.formatter.set_powerlimits((-3, -3) if losses else (-2, 3))
     bar.formatter.set_useMathText(True)
