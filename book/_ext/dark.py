@@ -1,6 +1,5 @@
-"""A figure on dark paper, from the one on white: its colours are mapped, but maps keep theirs."""
+"""Make a figure for dark paper from the figure on white: white becomes paper and black becomes ink, in maps too."""
 
-import copy
 import re
 from functools import cache
 from xml.etree import ElementTree
@@ -11,7 +10,9 @@ from attention_book.render.style import VALUES
 
 PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; paper is the background of the book's dark theme
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
-MAPS = ("QuadMesh", "QuadContourSet", VALUES)  # a map is an axes that has one of these, or an image
+CONTOURS = "QuadContourSet"
+MAPS = ("QuadMesh", CONTOURS, VALUES)  # a map is an axes with one of these parts, whose colours show values
+HIGHEST = 0.5  # lightness of the highest place of a terrain on dark paper, from paper (0) to ink (1)
 # From linear sRGB to the cube of cones' answers, and from their roots to lightness and two opponent colours:
 # Björn Ottosson's OKLab.
 CONES = np.array(
@@ -33,18 +34,35 @@ def oklab(colour):
     return OPPONENTS @ np.cbrt(CONES @ linear(colour))
 
 
-@cache
-def on_dark(colour):
-    """The colour that stands on dark paper for one that stood on white.
+def bold(lightness):
+    """Return the lightness on dark paper, from paper (0) to ink (1), of a coloured line or word.
 
-    The hue stays. Of the way in lightness from paper to ink, a share t becomes a larger one: t^(1/3) for colours, which
-    makes those of both mechanisms about as light as the explorer's; t^0.6 for greys, of which faint ones stay faint.
-    White "#ffffff" becomes `PAPER`, black `INK`.
+    The exponent makes the colours of both mechanisms about as light as the explorer's.
+    """
+    return max(0, 1 - lightness) ** (1 / 3)
+
+
+def faint(lightness):
+    """Return the lightness on dark paper of a grey or of a cell of a map: what is faint on white stays faint."""
+    return max(0, 1 - lightness) ** 0.6
+
+
+def deep(lightness):
+    """Return the lightness on dark paper of a terrain: what is low is dark on both papers."""
+    return HIGHEST * lightness
+
+
+@cache
+def on_dark(colour, tone=None):
+    """Return the colour that stands on dark paper for one that stood on white.
+
+    The hue stays. The lightness is that of the `tone`; without a tone it is `faint` for greys and `bold` for colours.
+    White "#ffffff" becomes `PAPER` and black `INK`, except in a terrain.
     """
     lightness, *opponents = oklab(colour)
-    grey = np.hypot(*opponents) < 0.03
+    tone = tone or (faint if np.hypot(*opponents) < 0.03 else bold)
     paper, ink = oklab(PAPER)[0], oklab(INK)[0]
-    lightness = paper + (ink - paper) * max(0, 1 - lightness) ** (0.6 if grey else 1 / 3)
+    lightness = paper + (ink - paper) * tone(lightness)
     for share in np.linspace(1, 0, 101):  # less saturated until a screen can show it
         seen = np.linalg.solve(OPPONENTS, [lightness, *(share * np.array(opponents))]) ** 3
         shown = np.linalg.solve(CONES, seen)
@@ -56,75 +74,37 @@ def on_dark(colour):
 
 
 def dark(svg):
-    """A figure on dark paper: the text of an SVG that matplotlib wrote, on white or on no paper.
+    """Return a figure for dark paper: the text of an SVG that matplotlib wrote, on white or on no paper.
 
-    All colours are those of `on_dark`, but in maps and colour bars: what is drawn inside their axes keeps its colours
-    and its white ground, so that a cell means what it meant and what is drawn over cells is read as before. So does a
-    framed legend, which is that of a map: the key has the colours of the lines on the map.
+    All colours are those of `on_dark`. In a map the cells, and the tips of its colour bar, have the tone `faint`, so
+    that a cell without a value has the colour of the paper. In a figure with contours they have the tone `deep`.
     """
     tree = ElementTree.fromstring(svg)
-    defined = list(tree.iterfind(f".//{SVG}defs/{SVG}path"))
-    shapes = {shape.get("id"): copy.deepcopy(shape) for shape in defined}
-    kept = [part for axes in tree.iterfind(f".//{SVG}g") if _is_map(axes) for part in _inside(axes)]
-    framed = (key for key in tree.iterfind(f".//{SVG}g") if _is_framed(key))
-    kept += [key for key in framed if kept and key not in kept]
-    untouched = {element for part in kept for element in part.iter()} - {*defined}
-    for element in tree.iter():
-        if element not in untouched and "style" in element.attrib:
-            style = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda code: on_dark(code[0]), element.attrib["style"])
-            element.set("style", style)
+    groups = list(tree.iterfind(f".//{SVG}g"))
+    tone = deep if any(_begins(group, CONTOURS) for group in groups) else faint
     tree.set("fill", INK)  # matplotlib leaves out a black fill, which is the usual one
-    for part in kept:
-        part.set("fill", "#000000")
-        _own_shapes(part, shapes)
+    cells, filled = set(), set()
+    for axes in groups:
+        parts = [part for part in axes.iter() if _begins(part, MAPS)] if _begins(axes, "axes_") else []
+        for part in parts:
+            part.set("fill", on_dark("#000000", tone))
+            cells |= {*part.iter()}
+        filled |= {element for part in axes[1:] if parts and _begins(part, "patch") for element in part.iter()}
+    for element in tree.iter():
+        for name, code in re.findall(r"([\w-]+): (#[0-9a-f]{6})\b", element.get("style", "")):
+            cell = element in cells or (element in filled and name == "fill")
+            changed = f"{name}: {on_dark(code, tone if cell else None)}"
+            element.set("style", element.get("style").replace(f"{name}: {code}", changed))
     ElementTree.register_namespace("", SVG.strip("{}"))
     ElementTree.register_namespace("xlink", LINK[1:].partition("}")[0])
     return ElementTree.tostring(tree, encoding="unicode")
 
 
-def _is_map(group):
-    return group.get("id", "").startswith("axes_") and any(
-        part.tag == f"{SVG}image" or part.get("id", "").startswith(MAPS) for part in group.iter()
-    )
-
-
-def _is_framed(group):
-    return group.get("id", "").startswith("legend") and group[0].get("id", "").startswith("patch")
+def _begins(group, names):
+    return group.get("id", "").startswith(names)
 
 
 def corners(axes):
-    """Least and largest x and y, two arrays (2,), of the ground of an axes: of its first group."""
+    """Return the least and largest x and y, two arrays (2,), of the ground of an axes, which is its first group."""
     numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", axes[0][0].get("d")), float)  # (n, xy)
     return numbers.min(axis=0), numbers.max(axis=0)
-
-
-def _inside(axes):
-    """Groups of an axes that stand on its ground, its first group: no ticks, spines, titles, or legends beside."""
-    low, high = corners(axes)
-    for part in axes:
-        name = part.get("id", "")
-        if name.startswith(("text", "legend")):
-            moves = [re.match(r"translate\((\S+) (\S+)\)", element.get("transform", "")) for element in part.iter()]
-            place = next((np.array(move.groups(), float) for move in moves if move), None)  # none: an arrow alone
-            inside = place is None or ((low <= place) & (place <= high)).all()
-        elif name.startswith("patch"):  # the spines, and a colour bar's outline, are lines that nothing cuts
-            line = part.find(f"{SVG}path")
-            inside = "fill: none" not in line.get("style", "") or line.get("clip-path") is not None
-        else:
-            inside = not name.startswith("matplotlib.axis")
-        if inside:
-            yield part
-
-
-def _own_shapes(part, shapes):
-    """Give a group marks of its own: matplotlib defines one once, with its colours, and uses it all over the figure."""
-    names = {}
-    for use in part.iter(f"{SVG}use"):
-        name = use.get(LINK)[1:]
-        if "style" in shapes[name].attrib:
-            names[name] = f"{name}-{part.get('id')}"
-            use.set(LINK, f"#{names[name]}")
-    for name, own in names.items():
-        shape = copy.deepcopy(shapes[name])
-        shape.set("id", own)
-        ElementTree.SubElement(part, f"{SVG}defs").append(shape)

@@ -131,7 +131,7 @@ def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
         return SimpleNamespace(reason="did not settle")
 
     drawn = Page("fig02_slice", profile="smoke", read=read, solve=solve, **SIZES).cell_of("overlaps")
-    assert drawn["takes_over"] == np.inf
+    assert drawn["takeover"] == np.inf
     texts = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in drawn["panels"]]
     assert "theory" not in texts[0] and "trained students" in texts[0]
     assert texts[1] == [r"$\theta/\sigma^2$, with the teacher", r"$m/\sigma^2$, with the positions"]

@@ -71,7 +71,7 @@ NEITHER_COMPUTED_NOR_CLAIMED = {
     r"2-norms|100 or 400 equal shares|exponent 1|18 inner|With 72|8 data sets": (
         "sizes, given beside what they are sizes of"
     ),
-    r"some 50 steps|after 100 their|and 1,000": "places on an axis of a figure",
+    r"some 50 steps|After 100 steps their": "places on an axis of a figure",
     r"\*\*\d\.\*\*": "of an exercise",
 }
 
@@ -142,7 +142,7 @@ def numbers_in(given):
 @pytest.mark.slow
 def test_one_quantity_has_one_value_on_all_pages():
     """As written, with the error: where two pages measure the same, one takes it from the other's data."""
-    of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossed
+    of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossings
     line_of_map = load("fig03_theory")
     _, limits = instances.by_dimension(load("crossing"))
     beyond, landing = stored("beyond_replica_symmetry"), stored("landing", points=2**7).quotes

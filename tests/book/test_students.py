@@ -30,7 +30,7 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
-    assert shown["title"] == "Theory: solutions at α = 2; no positional one: branch has ended"
+    assert shown["title"] == "Theory: solutions at α = 2; no positional solution: branch has ended"
 
 
 # Means and gaps

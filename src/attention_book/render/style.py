@@ -51,7 +51,7 @@ FONTS = {  # of printed figures: Matplotlib's own, each with the mathematics tha
     "Computer Modern": {"font.family": "cmr10", "mathtext.fontset": "cm", "axes.formatter.use_mathtext": True},
 }
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the files of Computer Modern
-# Of a legend that no line crosses; see also `book/_ext/dark.py`.
+# Options of a legend that no line crosses.
 OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
 # labels of axes
@@ -229,16 +229,12 @@ def draw_cells(axes, maps, sides, largest=None):
 
 
 def draw_shares(axes, matrix, limits, form, label=None, **words):
-    """Cells of a matrix of attention in greys, each with its number, in this form and with these `words` of `text`.
-
-    They are named so that a cell of little attention has the colour of the paper in the dark theme too, which keeps
-    the colours of maps.
-    """
+    """Draw a matrix of attention as grey cells with their numbers in this form; `words` are options of `text`."""
     rows, columns = map(range, np.shape(matrix))
     look = {"cmap": "Greys", "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
     look |= dict(zip(("vmin", "vmax"), limits))
     dark = np.interp(0.54, (0, 1), limits)  # beyond it white words are read better, in the mean over both themes
-    axes.pcolormesh(columns, rows, matrix, gid=f"shares_{axes.figure.axes.index(axes)}", label=label, **look)
+    axes.pcolormesh(columns, rows, matrix, label=label, **look)
     words |= {"ha": "center", "va": "center", "in_layout": False}  # in their cell, for which room is made
     for (i, j), value in np.ndenumerate(matrix):
         axes.text(j, i, number(value, form), color="white" if value > dark else "black", **words)
@@ -247,9 +243,11 @@ def draw_shares(axes, matrix, limits, form, label=None, **words):
 
 
 def bar_below(figure, mapped, axes, label, extend="both", **options):
-    """The colour bar of maps, below them."""
+    """Draw the colour bar of maps below them."""
     options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
     bar = figure.colorbar(mapped, ax=axes, **options)
+    # The dark theme changes the colours of shapes, but not of images.
+    bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.2)
     losses = max(map(abs, mapped.get_clim())) < 0.01  # in thousandths, as elsewhere
     bar.formatter.set_powerlimits((-3, -3) if losses else (-2, 3))
     bar.formatter.set_useMathText(True)
