@@ -21,7 +21,7 @@ import numba
 import numpy as np
 import pytest
 import torch
-from cases import cases
+from cases import case_text, cases
 from numba.core import caching
 from test_notebooks import COMPARING
 
@@ -204,11 +204,7 @@ def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tm
     assert not file.parent.exists() and os.environ["PYTHONWARNINGS"] == "error"
 
 
-JUPYTER = """#!/bin/sh
-touch "$JUPYTER_RUNTIME_DIR/here"
-ls -ld "$JUPYTER_RUNTIME_DIR"
-echo "$JUPYTER_RUNTIME_DIR" "$PYTHONSAFEPATH$PYTHONWARNINGS$PYTHONOPTIMIZE$PYTHONDONTWRITEBYTECODE" "$@"
-"""
+JUPYTER = case_text("jupyter.sh")
 
 
 def test_kernels_of_the_lab_too_and_python_is_as_usual_for_make(make, tmp_path):
@@ -292,13 +288,7 @@ def test_a_kernel_that_does_not_start_is_one_line(complaint, monkeypatch, tmp_pa
     assert said.startswith(f"minima.md: no kernel for it, or lost: {type(error).__name__}: ")
 
 
-GIT = """#!/bin/sh
-echo "fatal: detected dubious ownership in repository at '$2'
-To add an exception for this directory, call:
-
-	git config --global --add safe.directory $2" >&2
-exit 128
-"""
+GIT = case_text("git.sh")
 
 
 def test_where_git_refuses_a_folder_one_process_says_so(monkeypatch, tmp_path, capsys):
@@ -339,33 +329,7 @@ def test_help_needs_no_docstrings(run, monkeypatch):
 # A page and the pictures made outside of notebooks, on a machine with settings of its own
 
 
-PAGE = f"""{COMPARING}
-```{{code-cell}} python
-import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
-
-from attention_book import style
-
-style.use_book_output()
-print("−1/3 =", np.array([-1 / 3]), pd.Series([1 / 3]))
-```
-
-```{{code-cell}} python
----
-mystnb:
-  figure:
-    name: fig-02
-    caption: 'Both α and ω.'
----
-figure, axes = style.panels(2, 2.0)
-for panel in axes:
-    panel.plot([0.0, 1.0], [1e-3, 2e-3], label="ω")
-    panel.set(xlabel=r"$\\alpha$", title="α")
-    panel.legend()
-style.show(figure)
-```
-"""
+PAGE = f"{COMPARING}\n{case_text('figure.md')}"
 BUILD = """
 import sys
 from pathlib import Path

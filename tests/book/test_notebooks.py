@@ -13,6 +13,7 @@ import execute as command
 import nbformat
 import pytest
 import scorecard
+from cases import case_text
 from filelock import FileLock
 
 from attention_book import paths
@@ -21,20 +22,7 @@ from attention_phases.errors import BadInput, NotebookError
 
 pytestmark = pytest.mark.slow
 
-TEXT = """\
-# A page
-
-```{code-cell} python
-:tags: [parameters]
-
-profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
-size = 1  # how much; cells; a whole number, at least 1
-```
-
-```{code-cell} python
-print(size)
-```
-"""
+TEXT = case_text("page.md")
 FAILING = TEXT.replace("print(size)", "print(size)\nraise ArithmeticError()")
 
 
@@ -193,27 +181,7 @@ def test_of_two_at_once_one_waits(checkout, monkeypatch):
         assert began.wait(20) and second.result() == 0
 
 
-COMPARING = """\
-(fig02)=
-# Figure 2: a page
-
-```{code-cell} python
-:tags: [parameters]
-
-profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
-```
-
-```{code-cell} python
-from attention_book import published
-from attention_book.render.markup import Table
-from attention_book.published import Comparison, compare
-from attention_phases.measured import Measured
-
-known = published.CRITICAL_ALPHA[0.3]
-row = Comparison("critical", {"omega": 0.3}, known, Measured(1.35, 0.001), "theory", 16, "quadrature")
-Table(compare([row]), "Published and ours")
-```
-"""
+COMPARING = case_text("comparing.md")
 
 
 def test_the_scorecard_gathers_what_the_pages_compare(checkout):

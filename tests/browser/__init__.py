@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from built import FRAMES
+from cases import case_text
 from explorer import Nodes, interpolate, polynomial
 from scipy.optimize import brentq
 
@@ -111,15 +112,7 @@ def says(text, *expected):
     return len(told) == len(expected) and all(abs(a - b) <= 0.501 * unit for a, b, unit in zip(told, expected, units))
 
 
-DRAWN = """svg => ({
-    ticks: [...svg.querySelectorAll(".axis")].map(axis => [...axis.querySelectorAll(".tick")].map(tick =>
-        [tick.transform.baseVal[0].matrix.e, tick.transform.baseVal[0].matrix.f, tick.textContent])),
-    shapes: [...svg.querySelectorAll(":scope > path, :scope > circle")].map(shape => [shape.getAttribute("class"),
-        shape.getAttribute(shape.tagName === "path" ? "d" : "cx"), shape.getAttribute("cy")]),
-    foot: svg.querySelector(".axis").transform.baseVal[0].matrix.f,
-    words: [...svg.querySelectorAll(":scope > text")].map(text =>
-        [text.textContent, text.transform.baseVal[0].matrix.e, text.transform.baseVal[0].matrix.f]),
-})"""
+DRAWN = case_text("drawn.js")
 
 
 class Drawing:

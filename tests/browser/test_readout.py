@@ -4,18 +4,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from cases import case_text
 
-POINTED = """([places, told]) => {
-    window.figureReadout.made = told;
-    const picture = document.querySelector("figure#made .themes");
-    return places.map(([clientX, clientY]) => {
-        picture.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY, bubbles: true, pointerType: "mouse"}));
-        const box = document.querySelector(".readout-box"), ring = document.querySelector(".readout-point");
-        return !box?.isConnected || box.hidden ? null
-            : [box.querySelector("b")?.innerText, box.querySelector("span")?.innerText,
-                parseFloat(ring.style.left), parseFloat(ring.style.top)];
-    });
-}"""
+POINTED = case_text("pointed.js")
 
 
 def test_the_point_next_to_the_pointer_is_told(page):

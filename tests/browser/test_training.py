@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from cases import case_text
 from definition import risk
 from scipy import stats
 from scipy.optimize import minimize
@@ -18,11 +19,7 @@ from attention_phases.theory.branches import OWN_OVERLAP
 from browser import MADE, RHO, SIGMA
 
 TASK = {"omega": MADE.omega, "A": MADE.matrix}
-SAMPLED = """([task, count, d, seed]) => {
-    const {normals, sample} = attentionTraining(explorerData);
-    const {teacher, inputs} = sample(task, count, d, normals(seed));
-    return {teacher: [...teacher], inputs: [...inputs]};
-}"""
+SAMPLED = case_text("sampled.js")
 DESCENDED = """job => [...attentionTraining(explorerData).descents(
     {...job, starts: job.starts.map(Q => new Float64Array(Q))})]"""
 
@@ -60,11 +57,7 @@ def test_sentences_are_drawn_as_the_model_has_them(page):
 
 def test_the_risk_and_its_gradient_are_those_of_the_definition(page):
     data, weights = Sentences(page, 50, 30, 4), np.random.default_rng(2).standard_normal(30)
-    value, gradient = page.evaluate("""([task, count, d, seed, weights]) => {
-        const {normals, sample, risk} = attentionTraining(explorerData);
-        const {value, gradient} = risk(sample(task, count, d, normals(seed)), Float64Array.from(weights));
-        return [value, [...gradient]];
-    }""", [TASK, 50, 30, 4, weights.tolist()])  # fmt: skip
+    value, gradient = page.evaluate(case_text("risk.js"), [TASK, 50, 30, 4, weights.tolist()])
     expected, slope = data.slope(weights)
     assert value == pytest.approx(expected, rel=1e-12)
     assert gradient == pytest.approx(slope, abs=1e-12)
