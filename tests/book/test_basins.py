@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from cases import cases
 from scipy import stats
 
-from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT, _independent_runs, classify, cosines
+from attention_book.analysis import arrivals
+from attention_book.analysis.arrivals import classify
 from attention_book.analysis.instances import wilson
 from attention_phases.model.weights import overlaps
 from attention_phases.task import Task
@@ -39,23 +41,10 @@ def run(semantic, positional, **other):
     return student("random", semantic, positional, optimizer="adam", **other)
 
 
-@pytest.mark.parametrize(
-    ("end", "side", "basin"),
-    [
-        (run(0.9, 0.1), "semantic", "semantic"),
-        (run(-0.9, 0.1), "semantic", "semantic"),
-        (run(0.1, -0.6), "positional", "positional"),
-        (run(0.9 - 0.8 * CLOSE_COSINE, 0.1), "semantic", "semantic"),
-        (run(0.9 - 1.2 * CLOSE_COSINE, 0.1), "semantic", "neither"),
-        (run(0.9, 0.1 + 1.2 * CLOSE_COSINE), "semantic", "neither"),
-        (run(0.4, 0.3), "semantic", "neither"),  # |m| is three times |theta|: what counts are cosines
-        (run(0.9, 0.1, q=0.25, theta=0.225, m=0.1), "semantic", "semantic"),  # half as large
-        (run(0.9, 0.1, grad_norm=2 * SMALL_GRADIENT), "semantic", "still moving"),
-        (run(0.9, 0.1, alpha=1.0), "semantic", "neither"),
-    ],
-)
+@pytest.mark.parametrize(("end", "side", "basin"), cases("basins"))
 def test_a_run_counts_for_the_basin_it_has_come_to(informed, end, side, basin):
-    runs = classify(pd.concat([informed, pd.DataFrame([end])], ignore_index=True), SIGMA)
+    """By cosines: of one run |m| is three times |theta|, and another one is half as large as the minima."""
+    runs = classify(pd.concat([informed, pd.DataFrame([eval(end)])], ignore_index=True), SIGMA)
     assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
 
 
@@ -80,13 +69,13 @@ def test_cosines_are_those_of_the_weights():
     weights = 0.3 * rng.standard_normal(d) - 0.2 * teacher
     row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
     known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
-    assert cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
+    assert arrivals.cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
 
 
 def test_runs_on_a_data_set_that_are_alike_count_less():
     """Variance of the shares 4/5, 3/5, 1/5 and 2/5: 1/15, of independent runs it would be 1/20."""
     runs = pd.Series(np.repeat([1, 0] * 4, [4, 1, 3, 2, 1, 4, 2, 3]), np.repeat(range(4), 5))
-    assert _independent_runs(runs.groupby(level=0), 0.5) == pytest.approx(15)
+    assert arrivals._independent_runs(runs.groupby(level=0), 0.5) == pytest.approx(15)
 
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 20), (3, 20), (10, 10), (70, 140)])

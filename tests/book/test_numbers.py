@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from cases import cases
 from claims import load
 from pages import stored
 
@@ -59,21 +60,7 @@ def test_no_number_is_typed_into_a_page_unchecked(page):
 # Numbers that no other test sees: whole ones, alone in a sentence. Where they may stand, and what they are.
 WHOLE = re.compile(r"(?<![\w.{\\^_/-])\d[\d,]*(?![\w^]|\.\d)")
 FORMULA = r"\$[^$]*\$|(?:Figures?|Table|Results?|Appendix) [\w.,]+(?: (?:and|to) \d+)?|[CD]\.\d+"
-NEITHER_COMPUTED_NOR_CLAIMED = {
-    r"[Rr]anks? \d(?: (?:or|and) \d)?": "of a student or a teacher",
-    r"(?:144|784|336)(?= quadrature points| points|, (?:test errors|one descent|and has no error))": "published rules",
-    r"(?:5,000|2,500) steps|(?:30|24) in the paper|the paper says 30": "published trainings",
-    r"they have 24, 70|and 10 at rank 2|10, 24 or 100 data sets|their 1,323": "in the public tables, and ours",
-    r"run 0|50,000 different|from 0 to 10|dimension 64|64 → 128|→ 11|(?:first|last) 32|batches of 32|\d00 epochs": (
-        "the published counting task"
-    ),
-    r"(?:passes|[Bb]elow|below|where it is|which is|value below|[Ff]rom) 1\b": "where something changes its nature",
-    r"2-norms|100 or 400 equal shares|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
-        "sizes, given beside what they are sizes of"
-    ),
-    r"some 50 steps|after 100 their|and 1,000": "places on an axis of a figure",
-    r"\*\*\d\.\*\*": "of an exercise",
-}
+NEITHER_COMPUTED_NOR_CLAIMED = dict(cases("whole_numbers"))  # texts, and what they are
 
 
 def whole_numbers(text, reasons=NEITHER_COMPUTED_NOR_CLAIMED):

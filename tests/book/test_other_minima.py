@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from cases import cases
 from scipy.stats import t
 
 from attention_book.experiments import grid, kinds, verification
@@ -60,22 +61,9 @@ def test_another_minimum_passes_and_is_counted_apart(stored, honest, elsewhere):
     assert other.recomputed == pytest.approx(train_students(TWO_ENDS)[0]["train_loss"], abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    "slip",
-    [
-        lambda row: {"train_loss": row["train_loss"] * 1.2},
-        lambda row: {"test_mse": row["test_mse"] * 1.5},
-        lambda row: {"m": -row["m"]},
-        lambda row: {"theta": row["theta"] + 0.2},
-        lambda row: {"linear_mse": row["linear_mse"] * 1.02},
-        lambda row: {"grad_norm": 1e-3},  # stopped early
-        lambda row: {"start": "semantic"},
-        lambda row: {"no worker's": 1.0},
-    ],
-    ids=["loss", "test error", "sign", "overlap", "linear fit", "gradient", "name", "column"],
-)
+@pytest.mark.parametrize(("slip",), cases("slips"))
 def test_a_wrong_student_between_many_minima_is_caught(stored, elsewhere, slip):
-    checked = stored({TWO_ENDS: [elsewhere | slip(elsewhere)]})
+    checked = stored({TWO_ENDS: [elsewhere | eval(slip, {"row": elsewhere})]})
     assert checked.problem and checked.mismatches and checked.other_minima == []
 
 

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
+from cases import cases
 
 from attention_phases import Architecture, Task
 from attention_phases.attention import target_attention
 from attention_phases.model.prediction_error import test_error as exact
 from attention_phases.quadrature import gaussian_points, pool
+from attention_phases.theory import solver
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap, Net
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates, update
-from attention_phases.theory.solver import ENDED, SADDLE, UNSETTLED, solve
-from attention_phases.theory.solver import _polish as polish_near
+from attention_phases.theory.solver import solve
 from attention_phases.theory.thresholds import threshold
 
 TASK = Task(omega=0.3)
@@ -69,19 +70,11 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
 # Where a branch ends, and limits
 
 
-@pytest.mark.parametrize(
-    ("task", "alpha", "branch", "points", "reason"),
-    [
-        (TASK, 0.3, "semantic", 2**10, ENDED),
-        (Task(omega=1), ALPHA, "semantic", 2**10, ENDED),
-        (Task(omega=0), 3.2, "positional", 2**10, ENDED),
-        (Task(omega=0.46, matrix="alternative"), 2.0, "semantic", 2**8, ENDED),  # runs off to q = 0
-        (Task(omega=0.02), 1.34, "positional", 2**10, UNSETTLED),  # the prox jumps over the fixed point
-    ],
-)
+@pytest.mark.parametrize(("task", "alpha", "branch", "points", "reason"), cases("ended"))
 def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, points, reason):
-    solution = solve(task, alpha, branch, points, 8)
-    assert not solution.converged and solution.reason.partition(":")[0] == reason
+    """Of the last two, one runs off to q = 0, and of the other the prox jumps over the fixed point."""
+    solution = solve(eval(task), alpha := eval(alpha), branch, eval(points), 8)
+    assert not solution.converged and solution.reason.partition(":")[0] == eval(reason)
     assert str(solution).startswith(f"no solution ({solution.reason}): Solution(alpha={alpha}, reason=")
 
 
@@ -90,7 +83,7 @@ def test_a_saddle_between_two_branches_has_not_converged():
     near = Scalars(q=0.0977, m=0.1494, theta=0.0, V=9.88)
     solution = solve(TASK, 6.4, "positional", 2**12, 16, start=near)
     assert solution.residual < 1e-6 and 0.1 < solution.overlaps.m < 0.2
-    assert not solution.converged and solution.reason == SADDLE
+    assert not solution.converged and solution.reason == solver.SADDLE
 
 
 def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
@@ -140,7 +133,7 @@ def test_the_spread_is_what_each_scramble_alone_has():
     solution, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), BranchMap(TASK, 2.0, "semantic")
     alone = []
     for nets in gaussian_points(points, scrambles, seed)[:, None]:
-        x, averages = polish_near(model, model.pack(Overlaps.of(*solution.overlaps)), Net(nets, model.fields))
+        x, averages = solver._polish(model, model.pack(Overlaps.of(*solution.overlaps)), Net(nets, model.fields))
         alone.append({**model.unpack(x).scalars._asdict(), **model.observables(x, pool(averages))})
     for name in ("q", "theta", "test_mse", "replicon", "gain"):
         values = np.array([float(scramble[name]) for scramble in alone])
