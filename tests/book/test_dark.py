@@ -11,18 +11,9 @@ import pytest
 from built import EXECUTED, HTML
 from dark import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
 
+from attention_book.render import style
 from attention_book.render.slices_and_maps import TIED
-from attention_book.render.style import (
-    ATTENTION,
-    BASELINE,
-    COLOURS,
-    LINEAR,
-    NEUTRAL,
-    OPAQUE,
-    STYLE,
-    VALUES,
-    draw_shares,
-)
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE, VALUES
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
 SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [
@@ -91,7 +82,7 @@ def colours(text, name=None):
 def test_a_figure_without_a_map_is_mapped_wholly():
     with mpl.rc_context(STYLE):
         figure, (axes, matrix) = plt.subplots(2)
-        draw_shares(matrix, [[0, 1]], (0, 1), ".1f")
+        style.draw_shares(matrix, [[0, 1]], (0, 1), ".1f")
         axes.errorbar([0, 1], [0, 1], 0.1, fmt="o-", color=COLOURS["semantic"], markerfacecolor="white", label="a line")
         axes.text(0.5, 0.5, "words", color=COLOURS["positional"])
         axes.legend(frameon=True, edgecolor="#cccccc")

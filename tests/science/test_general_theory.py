@@ -17,18 +17,9 @@ from attention_phases.attention import softmax
 from attention_phases.model.architectures import Architecture
 from attention_phases.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.task import Direction
-from attention_phases.theory import linear_baseline, solve
+from attention_phases.theory import equations, linear_baseline, solve
 from attention_phases.theory.branch import OVERLAPPING, BranchMap
-from attention_phases.theory.equations import (
-    Averages,
-    Overlaps,
-    average,
-    conjugates,
-    free_energy,
-    gains,
-    penalty,
-    update,
-)
+from attention_phases.theory.equations import Averages, Overlaps, average, conjugates, free_energy, gains
 from attention_phases.theory.kernels import general
 from attention_phases.theory.setting import Hats, Setting, mean_weights
 from attention_phases.theory.solver import PULLED
@@ -136,7 +127,7 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
         )
         largest = np.abs(size[kind]).max()  # for m and V point by point, else by parts: up to the error of the rule
         assert abs(above - below) / step < (1e-6 if kind in ("m", "V") else 0.03) * largest, (kind, index)
-    image = update(setting, hats)
+    image = equations.update(setting, hats)
     for kind, index, sides, step in entries(hats, 1e-4):
         above, below = (free_energy(setting, ALPHA, image, side, 0.0) for side in sides)
         other = {"q": image.V, "V": image.q}.get(kind, getattr(image, kind))
@@ -153,7 +144,7 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
         tasks = [replace(task, **{price: (1 + side) * value}) for side in (1e-4, -1e-4)]
         above, below = (free_energy(Setting(some, architecture), ALPHA, overlaps, hats, 0.0) for some in tasks)
         penalties += (above - below) / 2e-4
-    assert penalty(setting, hats) == pytest.approx(penalties, rel=1e-6)
+    assert equations.penalty(setting, hats) == pytest.approx(penalties, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +167,7 @@ def test_gains_are_the_slopes_of_the_map(name, held):
 
     def image(overlaps):
         averages = exact_average(setting, overlaps, nodes)
-        return getattr(update(setting, conjugates(setting, ALPHA, overlaps, averages)), held)
+        return getattr(equations.update(setting, conjugates(setting, ALPHA, overlaps, averages)), held)
 
     slopes = []
     for teacher in range(setting.rho.shape[1] if held == "theta" else 1):

@@ -20,15 +20,9 @@ from attention_phases import (
     Measured,
     Task,
     data_set,
-    follow,
-    linear_baseline,
     measure,
     message_passing,
-    phase_diagram,
-    solve,
-    spinodal,
     test_error,
-    threshold,
     train,
 )
 from attention_phases.amp import message_passing as passing
@@ -38,7 +32,7 @@ from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
 from attention_phases.model.weights import overlaps
 from attention_phases.records import fields_of
-from attention_phases.theory import thresholds
+from attention_phases.theory import follow, linear_baseline, phase_diagram, solve, spinodal, threshold, thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.solver import ENDED, UNSEEN
 
