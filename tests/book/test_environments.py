@@ -21,7 +21,7 @@ import numba
 import numpy as np
 import pytest
 import torch
-from cases import case_text, cases
+from cases import case_text, cases, write_files
 from numba.core import caching
 from test_notebooks import COMPARING
 
@@ -204,18 +204,13 @@ def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tm
     assert not file.parent.exists() and os.environ["PYTHONWARNINGS"] == "error"
 
 
-JUPYTER = case_text("jupyter.sh")
-
-
 def test_kernels_of_the_lab_too_and_python_is_as_usual_for_make(make, tmp_path):
     names = ("PYTHONSAFEPATH", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONDONTWRITEBYTECODE")
     make("--version")  # brings its files, which are older than those below
-    for name, content in {"jupyter": JUPYTER, "jupytext": "#!/bin/sh\n", "../.ready": "", "../.lab": ""}.items():
-        (path := tmp_path / ".venv/bin" / name).parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-        path.chmod(0o700)
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/lab_settings.json").touch()
+    programs = {".venv/bin/jupyter": case_text("jupyter.sh"), ".venv/bin/jupytext": "#!/bin/sh\n"}
+    write_files(tmp_path, programs | dict.fromkeys((".venv/.ready", ".venv/.lab", "notebooks/lab_settings.json"), ""))
+    for name in programs:
+        (tmp_path / name).chmod(0o700)
     os.utime(tmp_path / "notebooks/lab_settings.json", (0, 0))
     done = make("-o", ".venv/.ready", "-o", ".venv/.lab", "lab", HOME="/" + "h" * 90, **dict.fromkeys(names, "error"))
     listed, said = done.stdout.splitlines()[-2:]
@@ -246,9 +241,8 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
 def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups, files, expected):
     """By its affinity, here to 8 cores, and by a container's quota; nothing else asks for those of the machine."""
     limits = {f"sys/fs/cgroup/{name}": content for name, content in json.loads(files).items()}
-    for name, content in {"proc/self/cgroup": json.loads(groups, strict=False), **limits}.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"{content}\n" if content else "", encoding="utf-8")
+    given = {"proc/self/cgroup": json.loads(groups, strict=False), **limits}
+    write_files(tmp_path, {name: f"{content}\n" if content else "" for name, content in given.items()})
     monkeypatch.setattr(machine, "SYSTEM", tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     asked = []
@@ -288,11 +282,8 @@ def test_a_kernel_that_does_not_start_is_one_line(complaint, monkeypatch, tmp_pa
     assert said.startswith(f"minima.md: no kernel for it, or lost: {type(error).__name__}: ")
 
 
-GIT = case_text("git.sh")
-
-
 def test_where_git_refuses_a_folder_one_process_says_so(monkeypatch, tmp_path, capsys):
-    (tmp_path / "git").write_text(GIT, encoding="utf-8")
+    (tmp_path / "git").write_text(case_text("git.sh"), encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     assert records._commit() is None
@@ -329,7 +320,6 @@ def test_help_needs_no_docstrings(run, monkeypatch):
 # A page and the pictures made outside of notebooks, on a machine with settings of its own
 
 
-PAGE = f"{COMPARING}\n{case_text('figure.md')}"
 BUILD = """
 import sys
 from pathlib import Path
@@ -363,9 +353,8 @@ def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(pytho
     """Locale, Matplotlib's style, a kernel, start-up files and settings of IPython in HOME, dead proxies."""
 
     def build(folder):
-        for name, content in {"notebooks/page.md": PAGE, "notebooks/profiles.toml": ""}.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(content, encoding="utf-8")
+        page = f"{COMPARING}\n{case_text('figure.md')}"
+        write_files(folder, {"notebooks/page.md": page, "notebooks/profiles.toml": ""})
         done = python("-c", BUILD, folder)
         assert done.returncode == 0, done.stderr
         (folder / "shown/times.md").unlink()
@@ -374,9 +363,7 @@ def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(pytho
         return said, {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
 
     printed, expected = build(tmp_path / "plain")
-    for name, content in SETTINGS.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    write_files(tmp_path, SETTINGS)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(name, "http://192.0.2.1:9")  # an address of documentation, which nothing answers
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cases import cases
+from cases import cases, write_files
 from papermill.engines import NotebookExecutionManager
 from toy_sweep import Cell, grid, work
 
@@ -133,9 +133,7 @@ def test_the_digest_is_that_of_all_code_that_makes_results_and_of_no_other(tmp_p
     monkeypatch.setattr(provenance, "ROOT", tmp_path)
     folders = ("attention_phases", "attention_book/experiments", "attention_book/store", "attention_book/render")
     files = [f"{folder}/{name}" for folder in folders for name in ("a.py", "deeper/b.py")]
-    for name in files:
-        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "src" / name).write_text(name, encoding="utf-8")
+    write_files(tmp_path / "src", {name: name for name in files})
     seen = [provenance.source_digest.__wrapped__()]
     for name in files:
         (tmp_path / "src" / name).write_text("another", encoding="utf-8")

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import cases
-from frames import lines
 
 from attention_book.analysis import thresholds as lines_of_theory
 from attention_book.analysis.thresholds import crossing, last_fall, rows_of, shift_against_control, theory_lines
@@ -18,6 +17,11 @@ from attention_phases import BadInput
 from attention_phases.errors import ResultError
 
 ALPHAS = np.linspace(0, 2, 11)
+
+
+def lines(rows, **more):
+    """Rows of theory from (what, omega, alpha, alpha_error)."""
+    return pd.DataFrame(rows, columns=["what", "omega", "alpha", "alpha_error"]).assign(**more)
 
 
 def noisy_line(rng, noise, instances=24):
