@@ -132,17 +132,17 @@ def test_one_quantity_has_one_value_on_all_pages():
     of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossed
     line_of_map = load("fig03_theory")
     _, limits = instances.by_dimension(load("crossing"))
-    beyond, landing = stored("beyond_replica_symmetry"), stored("landing", points=2**7).words
+    beyond, landing = (stored(page, points=2**7) for page in ("beyond_replica_symmetry", "landing"))
     values = {}
     for kind in instances.GAPS:
         in_map = Measured(*of_map[kind].loc[0.3])
         without = dict(zip(("rank one", "none", "full", "none, small"), stored("fig13_value").crossed))["none"]
         values[f"{kind}, students"] = {of_slice.crossings[kind].text, in_map.text, without[kind].text}
         theory = [Measured(*thresholds.curve(line_of_map, kind).loc[0.3]), of_slice.thresholds[kind]]
-        values[f"{kind}, theory"] = {place.text for place in theory} | {landing[f"alpha_{kind[0]}"]}
+        values[f"{kind}, theory"] = {place.text for place in theory} | {landing.words[f"alpha_{kind[0]}"]}
     for omega in limits.index:
         both = limits.loc[omega], beyond.compared.loc[omega, ["informed", "informed_error"]]
         values[f"{omega}, d to infinity"] = {Measured(*place).text for place in both}
     off = 100 * beyond.off.loc[(0.1, "positional"), ["off", "off_error"]]
-    values["response"] = {landing["response_off"], Measured(*off).text}
+    values["response"] = {landing.words["response_off"], Measured(*off).text}
     assert {name: texts for name, texts in values.items() if len(texts) != 1} == {}
