@@ -107,9 +107,7 @@ def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(ch
             slider.press(key)
         shown = re.findall(r'<(\w+) style="--value: ?([\d.-]+);?">(.*?)</', root.inner_html())
         assert all(text == f"{float(value):.2f}" * (tag != "i") for tag, value, text in shown)
-        squares, cells, words = (
-            np.array([float(row[1]) for row in shown if row[0] == tag]) for tag in ("i", "td", "b")
-        )
+        squares, cells, bold = (np.array([float(row[1]) for row in shown if row[0] == tag]) for tag in ("i", "td", "b"))
         (xi, output), (A, P, Y, *students) = squares.reshape(2, 2, 12), cells.reshape(-1, 2, 2)
         assert A.tolist() == [list(row) for row in Task.matrix] and abs(xi.sum(1)).max() < 0.01
         np.testing.assert_allclose(P, softmax([[1, 0], [0, 0]], 1), atol=1e-3)
@@ -121,7 +119,7 @@ def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(ch
                 overlaps = {"q": rho * near**2, "m": near * (turn == 2), "theta": rho * near * (turn == 1), "rho": rho}
                 errors.append(test_error(Task(omega=omega), overlaps).value)
             assert (one == other).all() and np.argmin(errors) == 1
-        assert words.tolist() == [omega, round(1 - omega, 3), omega, omega, *Y[0], students[0][0, 0], students[2][0, 0]]
+        assert bold.tolist() == [omega, round(1 - omega, 3), omega, omega, *Y[0], students[0][0, 0], students[2][0, 0]]
     page.close()
 
 
@@ -162,9 +160,8 @@ RUN_AWAY = {"fig-tracking", "fig-mode", "fig-own-training", "fig-08-best", "fig-
 def test_every_page_on_its_own_has_its_files_and_complains_of_nothing(chromium, tmp_path):
     """At the parameters of the build, which are not the published ones."""
     executed = [HERE / "book/_executed" / f"{text.stem}.ipynb" for text in notebooks().values()]
-    made = subprocess.run(
-        [sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path], capture_output=True
-    )
+    command = [sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path]
+    made = subprocess.run(command, capture_output=True)
     assert made.returncode == 0 and len(executed) > 25
     widgets = 0
     with opening(chromium) as opened:

@@ -203,9 +203,7 @@ def test_progress_of_a_sweep_goes_to_a_terminal_with_the_time_left(tiny, run, tm
 
 
 @pytest.mark.parametrize(("address", "code", "words"), cases("schedulers"))
-def test_a_scheduler_that_cannot_be_reached_is_one_line_and_leaves_no_file(
-    tiny, complaint, nowhere, monkeypatch, address, code, words
-):
+def test_no_scheduler_is_one_line_and_leaves_no_file(tiny, complaint, nowhere, monkeypatch, address, code, words):
     monkeypatch.setattr(sweep, "TIMEOUT", 1)
     assert complaint(int(code), "sweep", "fig02", "--scheduler", address, "--json").startswith(words)
     assert list(nowhere.iterdir()) == []

@@ -246,9 +246,7 @@ def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups,
     monkeypatch.setattr(machine, "SYSTEM", tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     asked = []
-    monkeypatch.setattr(
-        machine, "ProcessPoolExecutor", lambda workers, **_: asked.append(workers) or ThreadPoolExecutor()
-    )
+    monkeypatch.setattr(machine, "ProcessPoolExecutor", lambda count, **_: asked.append(count) or ThreadPoolExecutor())
     with machine.process_pool():
         assert asked == [machine.cores()] == [int(expected)]
     sources = python_files("src", "benchmarks", "book", ".github", "data")

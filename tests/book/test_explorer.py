@@ -172,10 +172,8 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     """There is then no instruction that cannot be followed."""
     page = chromium.new_page(viewport=DESK, java_script_enabled=scripts)
     page.goto(PAGE.as_uri())
-    both, drag = (
-        page.locator(".explorer-words svg").all(),
-        page.locator(".explorer-drag, .hint-controls, .explorer-presets"),
-    )
+    both = page.locator(".explorer-words svg").all()
+    drag = page.locator(".explorer-drag, .hint-controls, .explorer-presets")
     if scripts:
         for alpha, shown in ((1, [False, True]), (2, [True, False])):
             go_on(page, omega=0.3, alpha=alpha)
@@ -262,9 +260,8 @@ def test_every_number_of_the_plain_pages_is_made_by_the_library():
 
 @pytest.mark.slow
 def test_what_draws_is_small_stands_on_this_page_alone_and_carries_its_licences():
-    scripts = re.findall(
-        r"_static/([\w-]*(?:explorer|training|landscape|hint)[\w-]*\.js)", PAGE.read_text(encoding="utf-8")
-    )
+    text = PAGE.read_text(encoding="utf-8")
+    scripts = re.findall(r"_static/([\w-]*(?:explorer|training|landscape|hint)[\w-]*\.js)", text)
     assert scripts[:2] == ["explorer-data.js", "d3-explorer.js"] and len(scripts) == len({*scripts}) == 8
     assert sum((HTML / "_static" / name).stat().st_size for name in scripts) < 350_000
     assert not re.search(r"explorer[\w-]*\.js", (HTML / "book/model.html").read_text(encoding="utf-8"))

@@ -82,11 +82,8 @@ def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
     except BadInput as error:
         one_line(error, "form", "tokens", "correlation")
         return
-    assert (
-        architecture.form in FORMS
-        and architecture.tokens >= 2
-        and -1 / (architecture.tokens - 1) < architecture.correlation < 1
-    )
+    assert architecture.form in FORMS and architecture.tokens >= 2
+    assert -1 / (architecture.tokens - 1) < architecture.correlation < 1
 
 
 # Calls: usual values of a parameter, and values at and beyond the edges of what is allowed.

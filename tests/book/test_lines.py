@@ -103,9 +103,7 @@ def test_no_threshold_without_a_positional_minimum():
 
 
 @pytest.mark.parametrize(("form", "kept"), [("rank2", [1.6, 2.1]), ("untied", [0.5, 1.1, 1.6, 2.1])])
-def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the_positional_ones(
-    monkeypatch, form, kept
-):
+def test_semantic_solutions_of_two_columns_begin_at_the_limit_of_the_positional_ones(monkeypatch, form, kept):
     def at(alpha, gain):
         return SimpleNamespace(alpha=alpha, gain=gain, stderr={"gain": 0.01}, converged=True)
 

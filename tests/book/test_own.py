@@ -67,9 +67,8 @@ def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypa
 
 
 def test_work_distributed_by_hand_has_the_students_of_train(monkeypatch, capsys):
-    (code,) = re.findall(
-        r"^```python\n(from concurrent.*?)^```", (ROOT / "book/machines.md").read_text(encoding="utf-8"), re.M | re.S
-    )
+    page = (ROOT / "book/machines.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(from concurrent.*?)^```", page, re.M | re.S)
     monkeypatch.setattr(futures, "ProcessPoolExecutor", lambda: ThreadPoolExecutor(1))
     exec(code.replace("d=400", "d=20"), {"__name__": "__main__"})
     known = train(Task(omega=0.3), 1.5, 20, seeds=4, starts="semantic", workers=1)["train_loss"]

@@ -79,11 +79,10 @@ def test_errors_of_a_mean_and_of_a_moved_threshold_are_those_of_its_parts():
 
 
 def test_the_names_of_rows_of_theory_are_known_and_a_slip_is_refused():
-    of_theory = [
-        name for name in GRIDS if isinstance(grid(name, "smoke")[0], (LineCell, RuleCell, OneStepThresholdsCell))
-    ]
-    assert len(of_theory) > 10
-    for name in of_theory:
+    kinds = LineCell, RuleCell, OneStepThresholdsCell
+    names = [name for name in GRIDS if isinstance(grid(name, "smoke")[0], kinds)]
+    assert len(names) > 10
+    for name in names:
         assert set(load(DATA / f"{name}.parquet")["what"]) <= set(ROWS), name
     table = lines([("semantic at critical", 0.3, 1.2, 0.1)])
     assert len(rows_of(table, "semantic at critical")) == 1

@@ -92,10 +92,8 @@ class Theory:
         (loss, test, q, square), errors = values, abs(errors)
         low, own, high = np.sqrt(np.maximum(square + errors[3] * np.array([-1, 0, 1]), 0)) / RHO
         ridge = LAM * q / RHO / 2
-        overlaps = {
-            OWN_OVERLAP[other]: (own, (high - low) / 2, low, high) if other == name else (0, 0, 0, 0)
-            for other in OWN_OVERLAP
-        }
+        parts = {name: (own, (high - low) / 2, low, high)}
+        overlaps = {overlap: parts.get(other, (0, 0, 0, 0)) for other, overlap in OWN_OVERLAP.items()}
         losses = zip(("train_loss", "test_mse"), (loss, test), errors)
         both = {key: (value, error, value - error, value + error) for key, value, error in losses}
         return both | overlaps | {"ridge": ridge, "misfit": (loss - ridge) / alpha}

@@ -6,6 +6,7 @@ import definition
 import numpy as np
 import pytest
 import torch
+from cases import cases
 
 from attention_phases.attention import attention
 from attention_phases.errors import BadInput
@@ -17,13 +18,6 @@ from attention_phases.training.trials import sample, train_on
 
 TRAINED = Task()
 SEMANTIC, POSITIONAL = {"q": 0.09, "m": 0.0, "theta": 0.13}, {"q": 0.05, "m": 0.25, "theta": 0.0}
-CHANGES = [
-    {"omega": 0.7},
-    {"matrix": "alternative"},
-    {"sigma": 0.8},
-    {"encoding": 2.5},
-    {"omega": 0.1, "sigma": 0.3, "encoding": 0.4},
-]
 
 
 def drawn(d=12):
@@ -32,10 +26,10 @@ def drawn(d=12):
     return rng, teacher, 0.6 * teacher + 0.8
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("change",), cases("changes"))
 def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
     """Of overlaps measured on the task trained on, at a d so small that every term of order 1/d is large."""
-    tested, (rng, teacher, weights), count, parts = replace(TRAINED, **change), drawn(), 20_000, 12
+    tested, (rng, teacher, weights), count, parts = replace(TRAINED, **eval(change)), drawn(), 20_000, 12
     point = overlaps(TRAINED, weights, teacher)
     samples = [draw_sentences(tested, teacher, count, rng) for _ in range(parts)]
     for fixed in (None, np.array([[0.7, 0.2], [0.1, 0.5]])):

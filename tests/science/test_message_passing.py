@@ -165,12 +165,8 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
 
     def forces_on(weights):
         fields = (tokens @ weights + np.outer(architecture.positions, m)).reshape(count, -1)
-        minima, values, space, reach = (
-            np.zeros((2, L * r)),
-            np.zeros(2),
-            np.zeros(L * r),
-            np.sqrt(np.kron(c, V).diagonal()),
-        )
+        minima, values, space = np.zeros((2, L * r)), np.zeros(2), np.zeros(L * r)
+        reach = np.sqrt(np.kron(c, V).diagonal())
         forces = np.empty_like(fields)
         for w, Y, force in zip(fields, targets, forces):
             general.prox(w, Y, C, architecture.score, A, reach, minima, values, space, work)

@@ -26,9 +26,8 @@ def test_the_misfits_of_the_sentences_add_up_to_the_risk():
     parts = misfits(data, student.weights).double()
     penalty = 0.5 * LAM * student.weights.double().square().sum()
     assert len(parts) == 45 and (parts >= 0).all()
-    assert parts.sum() + penalty + data.floor == pytest.approx(
-        risk(data, student.weights[None], LAM)[0].item(), rel=1e-5
-    )
+    value = risk(data, student.weights[None], LAM)[0].item()
+    assert parts.sum() + penalty + data.floor == pytest.approx(value, rel=1e-5)
 
 
 def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
