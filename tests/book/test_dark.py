@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from built import EXECUTED, HTML
+from cases import cases
 from dark import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
 
 from attention_book.render import style
@@ -114,17 +115,9 @@ def valued(axes):
     return axes.scatter([0, 1], [0, 1], c=[0.1, 0.9], cmap="magma", gid=VALUES)
 
 
-@pytest.mark.parametrize(
-    "draw, name",
-    [
-        (mesh, "QuadMesh_1"),
-        (lambda axes: axes.contourf([[0, 1], [1, 2]]), "QuadContourSet_1"),
-        (valued, VALUES),
-        (lambda axes: axes.imshow([[0, 1], [1, 0]], cmap="Greys"), "patch_2"),
-    ],
-)
+@pytest.mark.parametrize("draw, name", cases("maps"))
 def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
-    light, changed = mapped(draw)
+    light, changed = mapped(eval(draw))
     axes = ElementTree.fromstring(changed).find(".//*[@id='axes_1']")
     over, words = (next(group for group in axes if group.get("id", "").startswith(kind)) for kind in ("line2d", "text"))
     assert colours(changed, name) == colours(light, name)
@@ -147,11 +140,8 @@ def test_a_page_shows_each_figure_for_its_theme_enlarged_too_and_prints_the_ligh
     page = open_page(EXECUTED / "fig03_phase_diagram.html")
     figures = page.locator(".themes").count()
     page.get_by_role("button", name="Enlarge").first.click()
-    for theme, media, displayed in (
-        ("light", "screen", ["inline", "none"]),
-        ("dark", "screen", ["none", "inline"]),
-        ("dark", "print", ["inline", "none"]),
-    ):
+    for theme, media in (("light", "screen"), ("dark", "screen"), ("dark", "print")):
+        displayed = ["none", "inline"] if (theme, media) == ("dark", "screen") else ["inline", "none"]
         page.emulate_media(media=media)
         page.evaluate(THEME, theme)
         pairs = page.evaluate(SHOWN)

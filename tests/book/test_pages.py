@@ -45,12 +45,8 @@ REACHED = f"among => ({SCROLLING})(among).every(([tab]) => tab === 0)"
 COVERED = """() => Array.from(document.querySelectorAll("table.comparison :is(th, td), .behind dt"))
     .filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-OF_A_VIEW = [
-    "color-contrast",
-    "link-in-text-block",
-    "scrollable-region-focusable",
-]  # rules about looks; the test before
-# this one asks of every page what the last of them does
+# Rules about looks; the test before this one asks of every page what the last of them does.
+OF_A_VIEW = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
 WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, the same on every page
 NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
 LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them

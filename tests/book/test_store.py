@@ -192,16 +192,9 @@ def of_schema(number):
     return lambda content: content[:60] + number.to_bytes(4) + content[64:]
 
 
-@pytest.mark.parametrize(
-    ("spoil", "reason"),
-    [
-        *((cut(size), "damaged|malformed|not a database") for size in (0.05, 0.5, 0.99, 4096, 1)),
-        *((lambda _, lines=lines: b"alpha,q\n" * lines, "not a database") for lines in (1, 1000)),
-        *((of_schema(number), f"no results of schema 1, .* but of {number}") for number in (0, 99)),
-    ],
-)
+@pytest.mark.parametrize(("spoil", "reason"), cases("no_stores"))
 def test_what_is_no_store_is_refused_in_a_line_and_stays_as_it_is(full, spoil, reason):
-    full.write_bytes(spoiled := spoil(full.read_bytes()))
+    full.write_bytes(spoiled := eval(spoil)(full.read_bytes()))
     with pytest.raises(StoreError, match=reason) as caught:
         Store(full)
     assert "\n" not in str(caught.value) and str(full) in str(caught.value)
@@ -400,16 +393,9 @@ def of_notebook():
     return NotebookExecutionManager(SimpleNamespace(cells=[0] * 640), progress_bar=sweep.bar_or_lines("{elapsed} long"))
 
 
-@pytest.mark.parametrize(
-    ("start", "first", "second"),
-    [
-        (lambda: sweep.progress(640, "cell"), r"09:0\d left", r"08:0\d left"),
-        (of_notebook, r"01:0\d long", r"02:0\d long"),
-    ],
-    ids=["sweep", "figure"],
-)
+@pytest.mark.parametrize(("start", "first", "second"), cases("logs"))
 def test_a_log_has_at_most_a_line_a_minute_of_what_takes_longer(capsys, start, first, second):
-    work, told = start(), []
+    work, told = eval(start), []
     bar = getattr(work, "pbar", work)
     for done, passed in ((1, 0.0), (63, 61.0), (1, 1.0), (63, 60.0)):
         bar.start_t, bar.last_print_t = bar.start_t - passed, bar.last_print_t - passed

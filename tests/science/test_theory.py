@@ -187,16 +187,10 @@ def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "architecture, branch, alpha",
-    [
-        (Architecture("untied"), "positional", 2.0),
-        (Architecture("rank2"), "semantic", 2.0),
-        (Architecture(correlation=0.3), "semantic", 1.0),
-    ],
-)
+@pytest.mark.parametrize(("architecture", "branch", "alpha"), cases("warm_columns"))
 def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, architecture, branch, alpha):
-    given, few = (Task(omega=0.3), alpha, branch), {"points": 2**5, "scrambles": 8, "architecture": architecture}
+    given = Task(omega=0.3), float(alpha), branch
+    few = {"points": 2**5, "scrambles": 8, "architecture": eval(architecture)}
     expected = by_search(solve, *given, **few)
     assert_same(solve(*given, **few), expected)
     if expected.converged:
