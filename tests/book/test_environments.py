@@ -12,6 +12,7 @@ import sysconfig
 import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from inspect import isfunction
 from pathlib import Path
 from unittest.mock import Mock
@@ -36,6 +37,7 @@ from attention_phases.machine import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github", "data")
 TEXT = ("read_text", "write_text")
+tree_of = cache(ast.parse)
 
 
 def python_files(*folders):
@@ -47,9 +49,9 @@ def test_text_files_name_their_encoding():
     """Also where ruff's rule does not see it: it asks only what is spelt out as a Path."""
     calls = {}
     for path, text in python_files(*FOLDERS).items():
-        for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
-            options = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
-            if getattr(call.func, "attr", None) in TEXT or options.get("text") == "True":
+        for call in (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Call)):
+            options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
+            if getattr(call.func, "attr", None) in TEXT or options.get("text") is True:
                 calls[f"{path}:{call.lineno}"] = "encoding" in options
     assert len(calls) > 100
     assert [place for place, named in calls.items() if not named] == []
@@ -61,7 +63,7 @@ def test_constants_that_tests_replace_are_as_before(compare):
     replaced = {*re.findall(r'setattr\((?:\w+, "|"[\w.]+\.)([A-Z_]{3,})"', tests)}
     lines = []
     for path, text in sorted(python_files("src", "book/_ext", "data", ".github").items()):
-        for node in ast.parse(text).body:
+        for node in tree_of(text).body:
             names = re.findall(r"\w+", " ".join(map(ast.unparse, getattr(node, "targets", ()))))
             if replaced & {*names}:
                 lines.append(f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}")
@@ -311,7 +313,7 @@ def test_help_needs_no_docstrings(run, monkeypatch):
     for thing in (cli, *filter(isfunction, vars(commands).values())):
         monkeypatch.setattr(thing, "__doc__", None)
     assert run("--help") == kept
-    trees = map(ast.parse, python_files("src").values())
+    trees = map(tree_of, python_files("src").values())
     assert not any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
 
 

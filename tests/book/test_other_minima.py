@@ -1,6 +1,7 @@
 """Students that end in another minimum pass `verify` and are counted apart; errors do not pass."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from cases import cases
@@ -19,6 +20,7 @@ from attention_phases.task import Task
 TWO_ENDS = StudentCell("fig03", Task(omega=0.1), 0.75, 200, 1, "lbfgs", ("positional",))
 ONE_END = [StudentCell("fig03", Task(omega=0.3), alpha, 60, 0, "lbfgs") for alpha in (0.75, 1.5, 2.0)]
 AWAY = 0.5
+WORK = cache(kinds.work)  # of many tests the displaced runs are the same
 
 
 @pytest.fixture
@@ -26,6 +28,7 @@ def stored(tmp_path, monkeypatch):
     """Function that stores rows of cells, and gives what `check` finds."""
     monkeypatch.setattr(verification, "DATA", tmp_path)
     monkeypatch.setattr(kinds, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    monkeypatch.setattr(kinds, "work", WORK)
 
     def check(rows_of):
         for path in tmp_path.iterdir():
