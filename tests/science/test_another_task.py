@@ -2,18 +2,16 @@
 
 from dataclasses import replace
 
-import definition
 import numpy as np
 import pytest
 import torch
 from cases import cases
 
-from attention_phases.attention import attention
 from attention_phases.errors import BadInput
 from attention_phases.model import prediction_error as exact
-from attention_phases.model.sentences import draw_sentences, labels, positional_encoding, sampled_error
+from attention_phases.model.sentences import draw_sentences, sampled_error
 from attention_phases.model.weights import overlaps
-from attention_phases.task import MATRICES, Task
+from attention_phases.task import Task
 from attention_phases.training.trials import sample, train_on
 
 TRAINED = Task()
@@ -40,22 +38,6 @@ def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
         assert abs(value - np.mean(errors)) < 4 * np.hypot(error, rough) < 0.03 * value
         unmoved = exact.test_error(TRAINED, point, 12, fixed)
         assert abs(value - unmoved.value) > 8 * np.hypot(error, rough)  # it is another error
-
-
-@pytest.mark.parametrize("matrix", MATRICES)
-def test_exchanged_tokens_do_not_change_the_error_whatever_the_matrix(matrix):
-    """Exchanged sentences are those of the opposite sign: a student of positions knows no first token, only another."""
-    task, (rng, teacher, weights) = Task(matrix=matrix), drawn(20)
-    xi, y = draw_sentences(task, teacher, 500, rng)
-    x = positional_encoding(task, xi.flip(0))
-    S = attention((x @ weights / 20**0.5).T)
-    miss = labels(task, xi, y) - torch.einsum("nab,bnd->and", S, x).flip(0)  # each token at the other one's place
-    exchanged = miss.square().sum((0, 2)) / (2 * 20)
-    straight, opposite = (definition.losses(task, side * xi, side * y, weights[None]) for side in (1, -1))
-    torch.testing.assert_close(opposite, exchanged, rtol=1e-4, atol=0)
-    assert (straight / exchanged - 1).abs().median() > 1e-2
-    (there, error), (back, other) = (exact.test_error(task, {**POSITIONAL, "m": m}) for m in (0.25, -0.25))
-    assert abs(there - back) < 4 * np.hypot(error, other) < 0.01 * there
 
 
 def test_trained_students_are_tested_on_sentences_of_the_other_task():
