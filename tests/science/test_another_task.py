@@ -15,19 +15,14 @@ from attention_phases.task import Task
 from attention_phases.training.trials import sample, train_on
 
 TRAINED = Task()
-SEMANTIC, POSITIONAL = {"q": 0.09, "m": 0.0, "theta": 0.13}, {"q": 0.05, "m": 0.25, "theta": 0.0}
-
-
-def drawn(d=12):
-    rng = np.random.default_rng(5)
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32) + 0.5)
-    return rng, teacher, 0.6 * teacher + 0.8
 
 
 @pytest.mark.parametrize(("change",), cases("changes"))
 def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
     """Of overlaps measured on the task trained on, at a d so small that every term of order 1/d is large."""
-    tested, (rng, teacher, weights), count, parts = replace(TRAINED, **eval(change)), drawn(), 20_000, 12
+    tested, rng, count, parts = replace(TRAINED, **eval(change)), np.random.default_rng(5), 20_000, 12
+    teacher = torch.from_numpy(rng.standard_normal(12, dtype=np.float32) + 0.5)
+    weights = -0.6 * teacher - 0.8  # whose m is negative, as that of no other test
     point = overlaps(TRAINED, weights, teacher)
     samples = [draw_sentences(tested, teacher, count, rng) for _ in range(parts)]
     for fixed in (None, np.array([[0.7, 0.2], [0.1, 0.5]])):
@@ -64,4 +59,4 @@ def test_trained_students_are_tested_on_sentences_of_the_other_task():
 
 def test_another_task_has_the_same_tokens_and_teacher():
     with pytest.raises(BadInput, match=r"trained = .*: must be of the spectrum and the teachers"):
-        exact.test_error(Task(teachers=(2.0,)), SEMANTIC, trained=TRAINED)
+        exact.test_error(Task(teachers=(2.0,)), {"q": 0.09, "m": 0.0, "theta": 0.13}, trained=TRAINED)

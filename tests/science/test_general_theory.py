@@ -78,6 +78,7 @@ GENERAL = {  # a task, an architecture, and nodes of each normal number
     "sentences": (replace(TASK, sigma=0.35, clusters=CHOICES), Architecture(tokens=3, correlation=-0.2), 4),
     "shrunk": (replace(PAIRS, spectrum=SMALL, l1=0.02, density=0.3), Architecture(correlation=0.3), 7),
 }
+DEAR = ("columns", "shrunk")  # of many points
 ALPHA = 1.7
 
 
@@ -113,7 +114,7 @@ def entries(point, size):
             yield name, index, [point._replace(**{name: value + side * shift}) for side in (1, -1)], 2 * shift[index]
 
 
-@pytest.mark.parametrize("name", [pytest.param("columns", marks=pytest.mark.slow), *[*GENERAL][1:]])
+@pytest.mark.parametrize("name", [*GENERAL][1:-1] + [pytest.param(name, marks=pytest.mark.slow) for name in DEAR])
 def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_another(name):
     task, architecture, nodes = GENERAL[name]
     setting = Setting(task, architecture)
