@@ -14,7 +14,7 @@ from dark import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
 
 from attention_book.render import style
 from attention_book.render.slices_and_maps import TIED
-from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE, VALUES
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
 SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [
@@ -109,10 +109,6 @@ def mapped(draw, **legend):
 
 def mesh(axes):
     return axes.pcolormesh([0, 1], [0, 1], [[0.1, 0.4], [0.7, 0.9]], shading="nearest", cmap="magma")
-
-
-def valued(axes):
-    return axes.scatter([0, 1], [0, 1], c=[0.1, 0.9], cmap="magma", gid=VALUES)
 
 
 @pytest.mark.parametrize("draw, name", cases("maps"))

@@ -184,18 +184,9 @@ def test_bad_results_are_refused_by_name(store, rows, named):
     assert not store.keys()
 
 
-def cut(size):
-    """A share of a file, or all but so many bytes."""
-    return lambda content: content[: int(size * len(content)) if size < 1 else -size]
-
-
-def of_schema(number):
-    """Another number where SQLite keeps it for its users; its own is 0."""
-    return lambda content: content[:60] + number.to_bytes(4) + content[64:]
-
-
 @pytest.mark.parametrize(("spoil", "reason"), cases("no_stores"))
 def test_what_is_no_store_is_refused_in_a_line_and_stays_as_it_is(full, spoil, reason):
+    """A part of a store, another file, or one with another number where SQLite keeps it for its users; its own is 0."""
     full.write_bytes(spoiled := eval(spoil)(full.read_bytes()))
     with pytest.raises(StoreError, match=reason) as caught:
         Store(full)
