@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import commands as page_of_commands
@@ -158,16 +157,12 @@ def students(*alphas):
 
 
 @pytest.fixture
-def tiny(monkeypatch):
-    """Function that makes Figure 2 of a few cells, the same for every profile, computed in this process.
-
-    To start another one takes longer; a sweep over processes is what `test_sweep.py` is about.
-    """
+def tiny(monkeypatch, in_this_process):
+    """Function that makes Figure 2 of a few cells, the same for every profile."""
 
     def set_alphas(*alphas):
         monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: students(*alphas))
 
-    monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
     set_alphas(0.5, 1.0, 1.5)
     return set_alphas
 

@@ -20,13 +20,14 @@ from test_readout import read
 
 import attention_book
 from attention_book import style, sweep
-from attention_book.experiments import GRIDS, results
+from attention_book.experiments import GRIDS
 from attention_book.experiments.own import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import items, load
 from attention_book.store.sweep import Store
 from attention_phases import Architecture, BadInput, Task, train
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
 
@@ -125,8 +126,7 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
     assert len(fewer) == 4 and len(pd.read_parquet(fewer.attrs["table"])) == 8
 
 
-def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):
-    monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
+def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint):
     places = ("--store", tmp_path / "s.sqlite", "--data", tmp_path)
     assert {cell.task.sigma for cell in GRIDS["fig02"]("paper", sigma=0.6)} == {0.6}  # or all cells would be computed
     one = ("--set", "sigma=0.6", "--set", "alpha=1.0", "--set", "d=20", "--set", "seed=3", "--set", "optimizer=lbfgs")

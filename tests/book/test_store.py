@@ -376,8 +376,7 @@ def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path, known, elsewher
         assert run(grid(), work, store, pool, known=there).skipped == 3 + known
 
 
-def test_a_stop_after_the_last_cell_says_so_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "process_pool", lambda *_: ThreadPoolExecutor(1))
+def test_a_stop_after_the_last_cell_says_so_too(tmp_path, monkeypatch, in_this_process):
     monkeypatch.setattr(results, "export", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt, match=f"^stopped: cells .* are kept in {tmp_path}/s.sqlite; run again"):
         results.sweep({"alpha": 1.0, "d": 20, "seeds": 1}, tmp_path / "s.sqlite", workers=1, quiet=True)

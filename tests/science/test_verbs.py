@@ -119,7 +119,7 @@ def test_a_measured_value_counts_as_a_number():
     assert pd.DataFrame({"a": [a, Measured.mean([])]}).to_string(index=False).split() == ["a", "2.00(30)", "none"]
 
 
-def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
+def test_results_name_their_origin_and_how_to_cite_them(tmp_path, in_this_process):
     solution, place = solve(TASK, 2.0, "semantic", **FEW), threshold(TASK, "critical", **FEW)
     rows, data = train(TASK, 1.0, 20, [3], "semantic"), data_set(TASK, 1.0, 20, 3)
     branch = follow(TASK, "semantic", np.array([2.0]), **FEW)
