@@ -60,7 +60,7 @@ def test_no_number_is_typed_into_a_page_unchecked(page):
 # Numbers that no other test sees: whole ones, alone in a sentence. Where they may stand, and what they are.
 WHOLE = re.compile(r"(?<![\w.{\\^_/-])\d[\d,]*(?![\w^]|\.\d)")
 FORMULA = r"\$[^$]*\$|(?:Figures?|Table|Results?|Appendix) [\w.,]+(?: (?:and|to) \d+)?|[CD]\.\d+"
-NEITHER_COMPUTED_NOR_CLAIMED = dict(cases("whole_numbers"))  # texts, and what they are
+NEITHER_COMPUTED_NOR_CLAIMED = [text for text, _ in cases("whole_numbers")]  # whose second field says what they are
 
 
 def whole_numbers(text, reasons=NEITHER_COMPUTED_NOR_CLAIMED):
