@@ -89,24 +89,17 @@ def test_a_page_takes_as_long_as_its_words_that_are_not_folded_and_its_formulas_
 GITHUB = "https://github.com/someone/book"
 
 
-@pytest.mark.parametrize(
-    ("named", "url"),
-    [
-        ({}, None),
-        ({"GITHUB_REPOSITORY": "someone/book"}, GITHUB),
-        ({"GITHUB_REPOSITORY": "fork/book", "BOOK_REPOSITORY": GITHUB}, GITHUB),
-    ],
-)
+@pytest.mark.parametrize(("named", "url"), cases("repositories"))
 def test_the_address_is_that_of_the_environment(named, url, monkeypatch):
     for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in named.items():
+    for name, value in eval(named).items():
         monkeypatch.setenv(name, value)
     config = SimpleNamespace(html_theme_options={"use_repository_button": False}, myst_html_meta={}, html_context={})
     repository.set_address(SimpleNamespace(srcdir=ROOT), config)
     assert "L. Zdeborová" in config.html_context["paper"]["authors"]
-    assert config.html_theme_options.get("repository_url") == url
-    assert config.html_theme_options["use_repository_button"] == bool(url)
+    assert config.html_theme_options.get("repository_url", "none") == url
+    assert config.html_theme_options["use_repository_button"] == (url != "none")
 
 
 @pytest.mark.parametrize("url", ["", GITHUB])
