@@ -127,7 +127,7 @@ MAKE_ANSWERS = {  # by page: a name that the cell binds which glues the answers 
     "fig02_slice": ("fewer", {"points": 2**9}),
     "fig03_phase_diagram": ("strong", {}),
     "fig15_random": ("rates_apart", {}),
-    "optimal": ("weak", {}),
+    "optimal": ("learners", {}),
 }
 
 
