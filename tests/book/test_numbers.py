@@ -154,8 +154,8 @@ def test_one_quantity_has_one_value_on_all_pages():
         theory = [Measured(*thresholds.curve(line_of_map, kind).loc[0.3]), of_slice.thresholds[kind]]
         values[f"{kind}, theory"] = {place.text for place in theory} | {landing[f"alpha_{kind[0]}"]}
     for omega in limits.index:
-        both = limits.loc[omega], beyond.compared.loc[omega, ["informed", "informed_error"]]
+        both = limits.loc[omega], beyond.crossings.loc[omega, ["informed", "informed_error"]]
         values[f"{omega}, d to infinity"] = {Measured(*place).text for place in both}
-    off = 100 * beyond.off.loc[(0.1, "positional"), ["off", "off_error"]]
+    off = 100 * beyond.excesses.loc[(0.1, "positional"), ["excess", "excess_error"]]
     values["response"] = {landing["response_off"], Measured(*off).text}
     assert {name: texts for name, texts in values.items() if len(texts) != 1} == {}

@@ -18,7 +18,7 @@ def limit_errors(name):
 
 
 def squared_differences():
-    """By student, chi^2 of its test errors on other tasks against theory."""
+    """Return chi^2 of the test errors on other tasks against theory, by student."""
     return (page.compared["sigma_off"] ** 2).groupby("start").sum()
 
 

@@ -13,7 +13,7 @@ page = stored("optimal")
 
 
 def cosines_off():
-    """Squared cosines of students from the teacher minus those of theory, and in errors, by alpha and penalty."""
+    """Return how far squared cosines of students from the teacher are above theory, also in standard errors."""
     tables = load("penalty", d=1000, start="semantic"), load("positions_given", optimizer="lbfgs", start="semantic")
     students, theory = pd.concat(tables, ignore_index=True), load("penalty_theory", what="semantic")
     theory["lam"] = theory["lam"] * (1 - Task().omega) ** 2
@@ -27,20 +27,20 @@ def cosines_off():
 
 
 def right_hand_side(q, tokens):
-    """That of the optimal learner's equation, by Gauss-Laguerre and Gauss-Hermite rules."""
+    """Return the right-hand side of the optimal learner's equation, by Gauss-Laguerre and Gauss-Hermite rules."""
     (u, of_u), (n, of_n) = roots_genlaguerre(60, tokens / 2), np.polynomial.hermite_e.hermegauss(120)
     mean = of_u / of_u.sum() @ (1 / np.cosh(np.sqrt(2 * q * u)[:, None] * n)) @ (of_n / of_n.sum())
     return q / (tokens * (1 - (1 - q) ** (tokens / 2) * mean))
 
 
 def recovered_off():
-    """Squared cosines of message passing minus theory's, in errors, by alpha."""
+    """Return squared cosines of message passing minus those of theory, in standard errors, by alpha."""
     rows = page.recovery
     return (rows["squared_cosine"] - rows["optimal"]) / rows["squared_cosine_error"]
 
 
 def right_form_minus_papers(column="squared_cosine"):
-    """A column of the student of the right form minus the paper's, by alpha, where theory has both minima."""
+    """Return a column of the student of the right form minus the paper's, by alpha, where theory has both minima."""
     papers, given = (rows["semantic"][column] for rows in (page.paper_minima, page.given_minima))
     given = given.loc[papers.index.min() :]
     return given - np.interp(given.index, papers.index, papers)
@@ -81,7 +81,7 @@ test_claims = each_holds("optimal", CLAIMS)
 
 
 def test_the_penalty_decides_what_is_left_to_the_optimal_learner():
-    """Of theory as stored: the loss comes close to the penalty of the teacher, which no other solution has."""
+    """The stored losses of theory come close to the penalty of the teacher, which no other solution has."""
     rows = page.penalty_theory
     beyond = rows[rows["alpha"] > 0.5].set_index(["lam", "alpha"])
     assert (beyond["over_teacher"] < 1).all() and (beyond["squared_cosine_error"] < 0.03).all()

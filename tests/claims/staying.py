@@ -13,25 +13,25 @@ page = stored("staying")
 
 
 def stay(way, query):
-    """Share of the students of a way down that stay on the positional side, at omega = 0.1."""
+    """Return the share of the students of a way down that end on the positional side, at omega = 0.1."""
     rows = page.starts.query("omega == 0.1 and optimizer == @way").query(query)
     return 1 - rows["semantic_side"].mean()
 
 
 def share_that_left(step):
-    """Of small students at omega = 0.1 beyond alpha = 2.3, after a number of steps: by alpha and d."""
+    """Return the share of small students that left after a number of steps, at omega = 0.1 from alpha = 2.3 on."""
     rows = page.table.query("what == 'descent' and omega == 0.1")
     return rows[(rows["step"] == step) & (rows["alpha"] >= 2.3)].groupby(["alpha", "d"])["semantic_side"].mean()
 
 
 def displaced_ends():
-    """What displaced positional ends do, beyond the border, summed: by how they were displaced."""
+    """Return the outcomes of the longest push beyond the border, summed over alpha, by direction."""
     return page.outcomes.query("alpha > 1.1").groupby("what").sum()
 
 
 @cache
 def gains_of_positions(omega, alpha):
-    """The gain of a small overlap with the teacher, and the same without jumps."""
+    """Return the gain of a small overlap with the teacher, with and without jumps."""
     solution = solve(Task(omega=omega), alpha, "positional", 512)
     return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 512).value
 
