@@ -51,7 +51,7 @@ CLAIMS = {
     r"most students that L-BFGS trains from random weights end on the semantic side": lambda: (
         stay("L-BFGS from random weights", "alpha > 1.1") < 0.5
     ),
-    r"all remain positional for $d\ge500$ up to $\alpha=2.3$": lambda: (
+    r"$d\ge500$, all students that start on the encoding remain positional up to $\alpha=2.3$": lambda: (
         stay("L-BFGS from the encoding", "d >= 500 and alpha < 2.4") == 1
     ),
     r"the softest directions of the loss turn towards the teacher, and fewer students remain positional": lambda: (
