@@ -32,7 +32,8 @@ CLAIMS = {
         limit_errors("omega").loc[0.6:0.8].idxmin(axis=1).eq("linear").all()
         and 0.6 < page.crossings.loc[(0.3, 1.4), "positional_omega"] < 0.8
     ),
-    r"a student that has learnt the old $A$ makes larger errors. The semantic student has hardly learnt it": lambda: (
+    r"At $A_{11}=0.4$ the positions ask a token to look at the other token, so a student that has learnt the old $A$ "
+    r"makes larger errors than on the training task. The semantic student has hardly learnt it": lambda: (
         (turned := limit_errors("matrix").loc[0.4] / limit_errors("omega").loc[0.3])["linear"] > 1.5
         and turned["positional"] > 1.05
         and turned["semantic"] < 1
@@ -50,7 +51,9 @@ CLAIMS = {
     r"If $\omega$ is lower by 0.1 in the test, it predicts better": lambda: (
         page.crossings.loc[(0.3, 1.25), "linear_omega"] > 0.2
     ),
-    r"With more data a smaller change is enough": lambda: page.crossings.loc[0.55]["linear_omega"].is_monotonic_increasing,
+    r"With more data a smaller change is enough": lambda: (
+        page.crossings.loc[0.55]["linear_omega"].is_monotonic_increasing
+    ),
 }
 test_claims = each_holds("another_task", CLAIMS)
 

@@ -31,7 +31,7 @@ def came_to_the_teacher(unit):
 
 
 CLAIMS = {
-    r"At $\omega = 0.2$ the semantic $\Phi$ is too flat for our points, and at $\omega = 0.4$ the positional $\Phi$": lambda: (
+    r"At $\omega = 0.2$ the semantic $\Phi$ is too flat for our points, and at $\omega = 0.4$": lambda: (
         with_one_step(load("one_step")).query("not resolved").index.to_list() == [0.2, 0.4]
         and ground_states(load("one_step")).query("reason == 'no maximum of Phi found'").index.to_list()
         == [(0.2, "semantic"), (0.4, "positional")]
@@ -39,7 +39,9 @@ CLAIMS = {
     r"4,096 outer quadrature points per scramble, and four times as many from $\omega = 0.2$ on": lambda: (
         [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
     ),
-    r"Students start on the encoding at $d = 1000$, and sentences are added": lambda: set(load("hysteresis")["d"]) == {1000},
+    r"Students start on the encoding at $d = 1000$, and sentences are added": lambda: (
+        set(load("hysteresis")["d"]) == {1000}
+    ),
     r"student comes to overlap more with the teacher, $|\theta|>|m|$": lambda: (
         [came_to_the_teacher(unit) == came_to_the_teacher(1) for unit in (0.5, 2, 4)] == [True] * 3
     ),
