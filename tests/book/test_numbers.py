@@ -114,7 +114,7 @@ MAKE_ANSWERS = {  # by page: a name that the cell binds which glues the answers 
     "fig02_slice": ("fewer", {"points": 2**9}),
     "fig03_phase_diagram": ("strong", {}),
     "fig15_random": ("rates_apart", {}),
-    "optimal": ("weak", {}),
+    "optimal": ("learners", {}),
 }
 
 
@@ -141,8 +141,8 @@ def test_one_quantity_has_one_value_on_all_pages():
         theory = [Measured(*thresholds.curve(line_of_map, kind).loc[0.3]), of_slice.thresholds[kind]]
         values[f"{kind}, theory"] = {place.text for place in theory} | {landing.quotes[f"alpha_{kind[0]}"]}
     for omega in limits.index:
-        both = limits.loc[omega], beyond.compared.loc[omega, ["informed", "informed_error"]]
+        both = limits.loc[omega], beyond.crossings.loc[omega, ["informed", "informed_error"]]
         values[f"{omega}, d to infinity"] = {Measured(*place).text for place in both}
-    off = 100 * beyond.off.loc[(0.1, "positional"), ["off", "off_error"]]
+    off = 100 * beyond.excesses.loc[(0.1, "positional"), ["excess", "excess_error"]]
     values["response"] = {landing.quotes["response_off"], Measured(*off).text}
     assert {name: texts for name, texts in values.items() if len(texts) != 1} == {}
