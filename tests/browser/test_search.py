@@ -22,11 +22,11 @@ def stem(word):
     return re.sub("(es|s|ing|ed)$", "", word) if len(word) > 4 else word
 
 
-@pytest.mark.parametrize(("query", "words", "share"), cases("queries"))
-def test_a_search_finds_the_pages_that_say_most_of_it_or_of_the_nearest_words(page, query, words, share):
-    """words: those that are found; share: whether a page has "every" one of them."""
+@pytest.mark.parametrize(("query", "known", "share"), cases("queries"))
+def test_a_search_finds_the_pages_that_say_most_of_it_or_of_the_nearest_words(page, query, known, share):
+    """known: the words that are found; share: whether a page has "every" one of them."""
     typed = [word for word in words_of(query) if word not in ("of", "the")]  # which ask for nothing
-    pages, terms = page.evaluate("SEARCH_TEXTS"), [*dict.fromkeys(map(stem, words_of(words)))]
+    pages, terms = page.evaluate("SEARCH_TEXTS"), [*dict.fromkeys(map(stem, words_of(known)))]
 
     def count(words, term):
         return sum(word.startswith(term) if len(term) > 2 else word == term for word in words)
@@ -62,7 +62,7 @@ def test_a_search_finds_the_pages_that_say_most_of_it_or_of_the_nearest_words(pa
     if terms == [*dict.fromkeys(map(stem, typed))] and share == "every":
         assert status.startswith(said if ranked else f"Nothing found for “{query}”. These pages lead on")
     else:
-        assert status == f"Not found: “{query}”. {said}{'some words of ' * (share == 'some')}“{words}”."
+        assert status == f"Not found: “{query}”. {said}{'some words of ' * (share == 'some')}“{known}”."
     for (_, excerpt), (_, _, k, name) in zip(found, ranked):
         text = pages[name][k][2]
         assert excerpt.strip("… ") in text and len(excerpt) < 300
