@@ -28,8 +28,11 @@ ROUTES = {
     ),
 }
 WORDS_A_MINUTE = 200
-ALIKE = "fig04_histogram", "fig05_positional_sgd", "fig06_semantic_sgd"  # whose pictures are the same when small
-FIRST_ROW = "#svgView(viewBox(0,0,470,212))"  # of a picture of matrices, two in a row
+PARTS = {  # of pictures that look alike when they are small: two matrices, or one
+    "fig04_histogram": "#svgView(viewBox(0,0,470,212))",
+    "fig05_positional_sgd": "#svgView(viewBox(0,0,242,212))",
+    "fig06_semantic_sgd": "#svgView(viewBox(0,0,242,212))",
+}
 
 
 class Shown(nodes.General, nodes.Element):
@@ -120,7 +123,7 @@ def gallery(app, to):
             title = escape(app.env.titles[page].astext())
             name = figure["ids"][0]
             image = Path(app.env.images[figure.next_node(nodes.image)["uri"]][1]).stem
-            part = FIRST_ROW * (page.removeprefix(MADE) in ALIKE)
+            part = PARTS.get(page.removeprefix(MADE), "")
             wide = not part and (Path(app.env.doc2path(page)).parent / "figures" / f"{name}-wide.svg").exists()
             dark = f"figures/{name}-wide-dark.svg" if wide else f"{app.builder.imagedir}/{image}-dark.svg"
             both = {"light": f"figures/{name}{'-wide' * wide}.svg", "dark": dark}

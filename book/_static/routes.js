@@ -5,6 +5,6 @@
   const step = [...document.querySelectorAll(".route [data-way]")].find(({dataset}) => dataset.way === way);
   if (!step || !next) return;
   next.href = step.dataset.next;
-  next.querySelector(".prev-next-subtitle").textContent = `next of “${way}”`;
+  next.querySelector(".prev-next-subtitle").textContent = "next on this way";
   next.querySelector(".prev-next-title").textContent = step.dataset.title;
 })();

@@ -86,7 +86,7 @@ def test_a_page_has_one_next_that_of_the_way_by_which_the_reader_has_come(open_p
         page.wait_for_url(f"**/{stem}.html?way=A%20first%20look")
         assert f"A first look: {number} of 4" in page.locator("p.route").inner_text()
         (foot,) = page.locator("a.right-next").all()
-        assert foot.inner_text().split("\n")[0] == "next of “A first look”"
+        assert foot.inner_text().split("\n")[0].lower() == "next on this way"
         assert title_of(EXECUTED / f"{following}.html") in foot.inner_text()
         foot.click()
     page.wait_for_url("**/optimal.html?way=A%20first%20look")
@@ -110,9 +110,10 @@ def test_results_stand_below_the_words_while_they_are_typed(open_page):
     found = page.locator("#pst-search-dialog .search a")
     found.first.wait_for()
     assert "positional" in found.first.inner_text() and found.first.bounding_box()["width"] < PHONE["width"]
+    options = {"runOnly": ["wcag2a", "wcag2aa"], "preload": False}  # to preload, axe would fetch
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        assert Axe().run(page, "#pst-search-dialog", {"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"] == []
+        assert Axe().run(page, "#pst-search-dialog", options).response["violations"] == []
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_url("**/glossary.html#term-positional")
