@@ -30,8 +30,8 @@ ROUTES = {
 WORDS_A_MINUTE = 200
 PARTS = {  # of pictures that look alike when they are small: two matrices, or one
     "fig04_histogram": "#svgView(viewBox(0,0,470,212))",
-    "fig05_positional_sgd": "#svgView(viewBox(0,0,242,212))",
-    "fig06_semantic_sgd": "#svgView(viewBox(0,0,242,212))",
+    "fig05_positional_sgd": "#svgView(viewBox(-50,0,292,212))",
+    "fig06_semantic_sgd": "#svgView(viewBox(-50,0,292,212))",
 }
 
 
