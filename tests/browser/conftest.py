@@ -19,6 +19,7 @@ SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "readout.js", "search.js")  # without the d
 PAGE = case_text("scripts.html")
 WORKER = "window.inWorker = () => (name, job, answered) => { name && jobs.push({name, job, answered}); };"
 WORDS = "alpha_c α_c theta loss losses training trained the of semantic positional weight attention_phases q valleys"
+WORDS += " optimiser optimizers"
 
 
 def made_up(task, rng):
@@ -72,6 +73,8 @@ def page(chromium, data, tmp_path_factory):
     anchors = [("", "part", "term-word", "all-figures")[: rng.integers(1, 5)] for _ in range(40)]
     pages = ([[anchor, words(2), words(rng.integers(5, 120))] for anchor in some] for some in anchors)
     texts = {f"book/page_{k}": page for k, page in enumerate(pages)}
+    for k, word in enumerate(("gpu", "replica")):  # which no page has together
+        texts[f"book/page_{k}"][0][2] += f" {word}"
     style, given = (STATIC / "explorer.css").read_text(encoding="utf-8"), json.dumps(data)
     path = tmp_path_factory.mktemp("page") / "page.html"
     tags = "".join(f"<script>{script}</script>" for script in scripts)
