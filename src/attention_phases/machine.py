@@ -4,8 +4,6 @@ Work is parallel over data sets, in processes with one thread each. Several thre
 each other thousands of times, and they wait by spinning, which also slows down everything else on the machine.
 
 Each compiled kernel is in one file, because Numba's cache notices a change only in the file of the outermost function.
-
-
 """
 
 import os
@@ -77,8 +75,6 @@ class SpawnWithoutScript(SpawnContext):
 
     The processes do not run the caller's script, so that the script needs no ``if __name__ == "__main__"``. On Ctrl-C
     only the parent prints a message.
-
-
     """
 
     class Process(SpawnProcess):
@@ -102,8 +98,6 @@ def process_pool(workers: int | None = None, spawn: BaseContext | None = None) -
 
     Workers are spawned instead of forked, because torch and numba threads do not survive a fork. An exception (such as
     Ctrl-C) ends the workers at once. If the parent is killed, its workers end as well.
-
-
     """
     workers = check_count("workers", cores() if workers is None else workers)
     # Workers read these variables when NumPy and torch load. Workers start as work arrives, so the variables are set
@@ -149,8 +143,6 @@ def torch_defaults() -> Iterator[None]:
 
     Autocast is off, and products of float32 keep all digits. New tensors are float32 and on the CPU. Gradients are
     available even if the caller has switched them off.
-
-
     """
     import torch  # slow to load
 
@@ -201,9 +193,6 @@ def spread(
     workers: number of processes; 1 means this process alone. The default is one per core if the remaining work takes
         longer than starting them
     report: function that is called after each job
-
-
-
     """
     check_kind("report", report, Callable | None)
     most = check_count("workers", cores() if workers is None else workers)

@@ -15,8 +15,6 @@ class Measured(NamedTuple):
 
     ``float`` returns the value. Sums and differences treat their terms as independent.
 
-
-
     >>> from attention_phases import Measured
     >>> critical, linear = Measured(1.25137, 0.00056), Measured(1.49288, 0.00072)
     >>> print(linear - critical, f"{critical:.2f}", float(critical))

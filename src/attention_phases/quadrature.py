@@ -7,7 +7,6 @@ zeta_2, all N(0, 1). Antithetic pairs are not used, because at equal cost they h
 one value.
 
 Smooth averages over a few normal variables use the Gauss-Hermite rule, whose error is at the level of rounding.
-
 """
 
 from collections.abc import Callable
@@ -25,7 +24,6 @@ from .errors import BadInput, check_count, check_memory
 SCRAMBLES = 16  # default number of scrambles
 # Default number of points per scramble, on the kernel of two tokens and on the general kernel, which is slower. For an
 # end or a threshold on a stored line of the theory, see `experiments.lines`, which uses more points.
-
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
 LARGEST_NET = 21201  # largest number of dimensions, equal to `Sobol.MAXDIM`, which takes long to import
 TEST_ERROR_NET = (
@@ -78,7 +76,6 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
     The first axis of all arrays in `scrambles` and in the result counts scrambles. The first array, which is a net or a
     part of a net, is made contiguous and read-only, because numba would compile `means` again for each kind of array.
 
-
     apart: one call for each scramble, all in other threads than this one, so that Ctrl-C can act between the calls
     """
     net = np.ascontiguousarray(scrambles[0]).view()
@@ -106,8 +103,6 @@ def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
     """Return an estimate from the mean over scrambles, the first axis of `samples`, and its jackknife error.
 
     `estimate` maps a mean to a number or an array, real or complex. The value and the error have the same shape.
-
-
     """
     count = len(samples)
     means = [samples.mean(axis=0), *((samples.sum(axis=0) - sample) / (count - 1) for sample in samples)]

@@ -24,8 +24,6 @@ def canonical(record: Any) -> str:
     """Return the canonical JSON text of a record: sorted keys, no spaces, and floats by `repr`, which is exact.
 
     record: a dataclass, read by `fields_of`, or a mapping. Values are strings, booleans, integers, finite floats,
-
-
         None, and nested tuples or lists.
     """
     values = fields_of(record) if is_dataclass(record) else record
@@ -39,8 +37,6 @@ def fields_of(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name; the fields of a nested dataclass take its place.
 
     A field with the mark "omitted at default" is left out if it has its default value.
-
-
     """
     values = {}
     for field in fields(record):
@@ -100,8 +96,6 @@ def _commit() -> str | None:
     """Return the commit of the checkout that tracks this file, with "+changes" if the code differs from the commit.
 
     For a copy that pip installed from a repository, return the commit that pip has recorded.
-
-
     """
 
     def git(*words: str) -> subprocess.CompletedProcess[str]:

@@ -51,7 +51,6 @@ class Cluster(NamedTuple):
     first column of the teacher. A list of joint choices can describe tokens that choose their clusters independently as
     well as tokens whose clusters depend on each other.
 
-
     >>> from attention_phases import Cluster, Task
     >>> left, right = Cluster(0.5, encoding=(0.3, -0.3)), Cluster(0.5, encoding=(-0.3, 0.3))
     >>> Task(clusters=[left, right]).structured
@@ -83,7 +82,6 @@ class Task:
 
     Numbers of NumPy and PyTorch become Python floats. A number of float32 or a shorter type becomes the shortest
     decimal that it stands for, so that ``Task(omega=torch.tensor(0.3))`` equals ``Task(omega=0.3)``.
-
 
     Args:
         omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.

@@ -6,11 +6,9 @@ step computes
     w = x Q/sqrt(d) - V g,   g = (h*(w) - w)/V,   A = -(sigma^2/d) sum tr dg/dw,
     Q = chi (sum x g/sqrt(d) + A Q),   chi = 1/(lambda + A),   V = sigma^2 chi,
 
-leaves weights at zero on which the pull is too small.
 and damping keeps a share of every part of the old state. At a fixed point w + V g = x Q/sqrt(d), which means that the
 gradient of the risk is zero. With a spectrum, sigma^2 is a separate number for each weight, and V is a mean over the
 weights. An l1 penalty keeps a weight at zero if the force on the weight is smaller than the penalty.
-leaves weights at zero on which the pull is too small.
 """
 
 from collections.abc import Callable

@@ -55,7 +55,6 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
     of these, and its squared size is the sum of their squared sizes. For large t the size falls by the factor
     kappa + (1 - kappa) sqrt(Lambda) per step.
 
-
     Args:
         damping: kappa, the share of the old state that each step keeps
     """
@@ -73,8 +72,6 @@ def gains(
 
     The distances (k,) are in descending order: root mean square differences of the weights, divided by the size of Q.
     The gains (scrambles, k) are D'/D.
-
-
     """
     shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
     own = sqrt(
@@ -104,7 +101,6 @@ def gain_without_jumps(
     determine B, the Hessian has ``1/chi + alpha sigma^2 E[z^T K z - tr K]`` instead of 1/chi, with z = y/sigma. One
     minus the ratio of the two is the gain. If the gain is below 1, a student close to the positional solution does not
     move towards the teacher. See `Solution` for the gain with jumps.
-
     """
     variance, usual, parts = task.sigma**2, overlaps.V / task.sigma**2, []
     for net in gaussian_points(points, scrambles):
@@ -138,7 +134,6 @@ def gains_of_columns(
 
     The parts of the copies that are independent of the teacher differ by a matrix ``D`` proportional to
     ``q - theta theta^T/rho``, and the gain is the ratio of traces. All tokens must have the same law.
-
     """
     setting, r = Setting(task, architecture, general=True), architecture.rank
     overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
@@ -181,8 +176,6 @@ def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
     The distance is in units of the size of Q and is interpolated between the logarithms of the results of `gains`. If
     the gain is above 1 at the largest distance, that distance is returned. If the gain is below 1 at all distances, the
     result is 0, although smaller distances were not examined. The error is the jackknife error over the scrambles.
-
-
     """
 
     def closest(gain):

@@ -2,7 +2,6 @@
 
 For each sentence the risk depends on Q only through the two fields h. The Hessian is therefore ``lam + sum x^T B x/d``,
 with the second derivatives B of the sentence's loss with respect to its fields.
-
 """
 
 from __future__ import annotations

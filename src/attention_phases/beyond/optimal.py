@@ -6,13 +6,10 @@ sequence multi-index model (Troiani et al. 2025, arXiv 2502.00901), in which nei
 which the fields have variance 1, let the fields of the estimate be ``w = sqrt(q) G`` and the teacher's fields ``y = w +
 sqrt(1 - q) Z``. If y is known up to its sign, its expectation is ``y tanh(y.w/(1 - q))``, and
 
-
-
     q_hat = alpha E g.g,   g = (y tanh(y.w/(1 - q)) - w)/(1 - q),   q = q_hat/(1 + q_hat).
 
 Given y, ``y.w/(1 - q)`` is Gaussian, with mean and variance ``a = y.y q/(1 - q)``. For such a variable ``1 - E tanh``
 is ``exp(-a/2) E sech(sqrt(a) n)``. The fixed point is therefore explicit in alpha (`alpha_of`): q rises from zero at
-
 ``alpha = 1/(L (L + 1))`` and reaches one at ``1/L``.
 """
 
@@ -78,8 +75,6 @@ def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
 
     It is ``q/(L (1 - (1 - q)^(L/2) E sech(sqrt(q u) n)))``, where u has the law chi^2 with L + 2 degrees of freedom and
     n has the law N(0, 1).
-
-
     """
     u, of_u, n, of_n = _rule(tokens, nodes)
     hidden = of_u @ (1 / np.cosh(np.sqrt(q * u)[:, None] * n.T)) @ of_n

@@ -8,7 +8,6 @@ independent rows with weights b. In the limit of large d the resolvent G(z) of H
 variance that depends on b. Let s be the mean square of the row along this direction, minus sigma^2. The diagonal
 element of the resolvent in this direction is then ``1/(1/G - alpha E sum s b/(1 - sigma^2 b G))``. A pole outside the
 bulk of the spectrum is an eigenvalue of H whose eigenvector has a finite overlap with the direction.
-
 """
 
 from math import nan

@@ -18,7 +18,6 @@ from ..machine import njit
 NORM_EPSILON = 1e-5  # the default of PyTorch's layer norm
 # A test for division by zero would keep loops off the vector units. Fast math would let sums depend on how the code is
 # inlined, which differs between code that was just compiled and code from Numba's cache.
-
 COMPILED = {"cache": True, "error_model": "numpy"}
 
 
@@ -277,8 +276,6 @@ def train_epoch(model, sequences, order, batch, rule, step):
     """Train for one epoch over the sequences in the given order, in batches; return the mean cross-entropy on the way.
 
     The last batch may be smaller. `step` is the number of earlier steps of Adam.
-
-
     """
     loss = 0.0
     for begin in range(0, len(order), batch):

@@ -5,7 +5,6 @@ reference. It measures how far training moved the parameters, the attention, the
 
 Training follows the paper (Appendix A): Adam with some parameters frozen at zero, then noise on these parameters, then
 SGD on all parameters.
-
 """
 
 from collections import namedtuple
@@ -86,8 +85,6 @@ def free(variant: str) -> np.ndarray:
     Frozen parameters are zero. In both variants the tokens fill the first half of an embedding and the positions the
     second half. Queries and keys read only the first half in the semantic variant, and only the second half in the
     positional variant.
-
-
     """
     mask = np.ones(SIZE, np.float32)
     weights = views(mask)

@@ -6,8 +6,6 @@ three quarters of the time of two products with the data matrix, each of which w
 
 Two students share a pass: the loop that computes the fields of two sentences also adds the previous two sentences to
 the gradients. For one student, two short loops are faster.
-
-
 """
 
 from math import exp

@@ -3,8 +3,6 @@
 The attention of student and teacher depends on a test sentence only through its components along a few directions: the
 columns of weights, Q*, and the directions of the token means. The average over all other components has a closed form.
 The remaining average, over the few components, is a quadrature of a smooth function.
-
-
 """
 
 from dataclasses import replace
@@ -132,7 +130,6 @@ def general_test_error(
     Let B = (W^T, Q*^T)/sqrt(d) be all columns, and f = B xi the fields of a token. Write f = R z with standard normal
     z. Given f, the noise of the token has the mean T^T z and the covariance ``Sigma - T^T T``.
 
-
     Args:
         columns: W^T (r, d)
         teachers: Q*^T (t, d)
@@ -153,7 +150,6 @@ def general_test_error(
         by_value, squared = value.diagonal(), (value**2).sum(1)
     # Inner products of Y xi with itself, of Y xi with S x (I + V), and of S x (I + V) with itself. Each is a product of
     # the directions plus a trace over all other directions, in which the noise is independent of z.
-
     products = np.vstack([directions, passed_on]) @ np.vstack([directions, passed_on]).T
     of_pairs, size = products.reshape(2, len(directions), 2, -1), len(spread) * k
     traces = []

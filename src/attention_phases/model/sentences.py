@@ -88,8 +88,6 @@ def draw_in_chunks(
 
     The caller reduces each chunk before it requests the next one, so that the drawn sentences need not fit into memory.
 
-
-
     device: device on which the caller keeps the reduced sentences.
     copies: size of the reduced sentences, in copies of the tokens.
     """

@@ -3,8 +3,6 @@
 With x = xi + u 1_d^T/sqrt(d) and E = Y - S, the error of the output is ``Y xi - S x = E x - Y u 1_d^T/sqrt(d)``. Its
 square depends only on ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``. All forms except the full value matrix therefore
 need nothing of size d except the fields h = x W/sqrt(d).
-
-
 """
 
 from dataclasses import dataclass, field
@@ -111,8 +109,6 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 # The functions below return the risk (k,), without the penalty of the columns, for each kind of output, given the
 # attention (k, L, L, n). `rest` are the vectors beyond the columns, (k, vectors, d), and `fields` are the fields of u
 # and v, (k, 2, L, n).
-
-
 def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x."""
     miss = data.attention - attention

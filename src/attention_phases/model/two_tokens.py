@@ -3,8 +3,6 @@
 A student's output for token 1 is x_2 + s (x_1 - x_2) with s = S_11, a point on the line through the two tokens. The
 loss of a row is therefore ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `target` is the projection of
 the label on this line. Only the fields h = x Q/sqrt(d) need the vectors of size d.
-
-
 """
 
 from collections.abc import Iterator

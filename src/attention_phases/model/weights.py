@@ -44,7 +44,6 @@ def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> di
 
     They are ``q = W^T Sigma W/d`` (r, r), ``m = W^T p/sqrt(d)`` (r,) and ``theta = W^T Sigma Q*/d`` (r, t), where p is
     the encoding. For the teacher they are ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,).
-
     """
     d = columns.shape[1]
     covariance, along = np.atleast_2d(variances(task, d)).mean(0), encoding(task, d)
@@ -64,8 +63,6 @@ def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarr
     more columns q is the trace of sigma^2 q, and m and theta are the norms of m and of sigma^2 theta. Several columns
     of weights add the entries without sigma^2: q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the
     teacher. Several columns of the teacher add teacher_1, ..., the norms of sigma^2 theta for each of them.
-
-
     """
     r, t = theta.shape[-2:]
     if r == t == 1:

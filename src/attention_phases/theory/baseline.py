@@ -6,7 +6,6 @@ also read the entries of the token. The linear model, which mixes by E[Y], has n
 is called its floor. Above some omega* the semantic floor is the higher one, and the semantic minimum does not win for
 any number of sentences. If weights of the other kind lower the error of a student, the student is a saddle of the
 population loss. This module also computes the test error of a linear model at finite d.
-
 """
 
 from collections.abc import Callable
@@ -28,7 +27,6 @@ from .setting import Setting
 
 # Gauss-Hermite nodes per axis, depending on the number of tokens. For two tokens 40 nodes already agree to 1e-13,
 # because the integrand is smooth. For six tokens even 24 nodes per axis would be 2e8 nodes.
-
 LINEAR_NODES = {2: 80, 3: 40, 4: 24}
 FLOOR_MET = {"critical": "positional", "linear": "linear"}  # the floor that equals the semantic floor at omega*
 FLOOR_NODES = 40  # nodes per normal variable; 20 nodes give omega* to 1e-9
@@ -47,7 +45,6 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
 
     The optimal matrix is E[Y] (Eq. 19), and its error is ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``. With two
     independent tokens the error is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
-
 
     >>> from attention_phases import Task, linear_baseline
     >>> round(linear_baseline(Task(omega=0.3)), 6)
@@ -83,7 +80,6 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
 
     The error (Y - W) xi is odd in xi. If the model reads positions, it passes on the encoding, which therefore adds
     ``|W p|^2/(2 d)`` and nothing else (`encoding_error`). Along Q* the entries of a token are its field y.
-
 
     Args:
         attention: W (2, 2)
@@ -143,8 +139,6 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     the
     student is a saddle for any number of sentences. It is NaN if the best weights are zero, because then there is no
     such student.
-
-
     """
     _, weight = best_students(task, nodes)[branch]
     if abs(weight) * max(task.sigma, 1) < VANISHING:
@@ -170,8 +164,6 @@ def minimum_bound(task: Task, branch: str) -> Measured:
     The semantic student is a minimum up to this omega, and the positional student from it. Beyond it the student is a
     saddle, or its best weights are zero. The result does not depend on the omega of `task`. It is NaN if the student is
     a minimum at all omega or at none, or if the quadrature cannot decide.
-
-
     """
 
     def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
@@ -200,11 +192,6 @@ def diverges_at(task: Task, kind: str) -> Measured:
     then the same student. `ResultError` is raised if the floors are not precise enough, as for very small tokens.
 
     kind: "critical", where the semantic floor equals the positional floor, or "linear", where it equals the linear one
-
-
-
-
-
     """
 
     def gap(omega: float, nodes: int = FLOOR_NODES) -> float:

@@ -5,8 +5,6 @@ therefore start from the minima of the last search while the coordinates remain 
 minimum of each point the second lowest is stored, because the two exchange their order where the proximal point jumps.
 If the valley of a minimum is so flat that a new minimum may have appeared, the point is searched again. One more search
 always confirms the fixed point, and the iteration continues if that search disagrees.
-
-
 """
 
 from collections.abc import Callable
@@ -26,8 +24,6 @@ from .setting import TINY, Hats, Setting, cholesky, solve_linear
 # For each form that the theory covers and each branch: the column of the teacher, counted from 1, that each column of
 # the student overlaps with, and whether the column overlaps with the positions. If two columns add up (rank 2),
 # rotating them changes nothing. With different overlaps q and V are diagonal by symmetry, which fixes the rotation.
-
-
 OVERLAPPING = {
     "tied": {"semantic": ((1,), (0,)), "positional": ((0,), (1,)), "symmetric": ((0,), (0,))},
     "rank2": {"semantic": ((1, 0), (0, 1)), "positional": ((0, 0), (0, 1)), "both": ((1, 2), (0, 0))},
@@ -45,7 +41,6 @@ class BranchMap:
     """A branch of the state evolution for one student at one alpha, with the interface that the `solver` expects.
 
     The coordinates are the Cholesky factors of q and V, with the logarithms of their squared diagonals; the student's
-
     """
 
     task: Task  #: teacher, data and penalty
@@ -68,9 +63,8 @@ class BranchMap:
         self.places = np.flatnonzero(places)
         self.own = slice(2 * len(self.lower[0]), None)
         self.fields, self.dimensions = self.setting.fields, self.setting.dimensions
-        # If a column overlaps with the positions, the map oscillates, with eigenvalues of -10 for the standard student.
+        # A map with an overlap with the positions oscillates, with eigenvalues of -10 for the standard student.
         # student. The damped iteration then has to keep more of the old value.
-
         points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
         self.rough = Rough(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
 
@@ -89,7 +83,7 @@ class BranchMap:
         return Overlaps(largest * q, m, theta, V)
 
     def pack(self, overlaps: Overlaps) -> np.ndarray:
-        """Return the coordinates (n,) of overlaps, or (scrambles, n) if the first axis of the overlaps counts scrambles."""
+        """Return the coordinates (n,) of overlaps, or (scrambles, n) if their first axis counts scrambles."""
         q, m, theta, V = overlaps
         roots = [cholesky(q), cholesky(V)]
         factors = [root[(..., *self.lower)] for root in roots]
@@ -142,8 +136,6 @@ class BranchMap:
         If they do, the branch is not a solution. They do if not every cluster has a mirror image.
 
         averages: averages at a fixed point, by scramble
-
-
         """
         if not self.setting.leans.any():
             return False
@@ -157,8 +149,6 @@ class BranchMap:
 
         A branch has a gain if it holds overlaps at zero, except the overlaps with a teacher along which clusters are
         displaced.
-
-
         """
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:
@@ -201,7 +191,7 @@ class Net:
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return the averages of a `BranchMap` at x by scramble; search if `anew` or if x is far from the last search."""
+        """Return the averages of a `BranchMap` at x by scramble; search if `anew` or if x has moved far."""
         averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
         self.calls += 1
         self.report(1)
@@ -229,8 +219,6 @@ def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1
     """Return a fixed point of a map, found by Powell's method on warm starts and confirmed by a search.
 
     The function returns x at the last search, and the second value that `at` returned there.
-
-
 
     Args:
         at: function of x and `anew` that returns the displacement of x, with or without a search, and a second value

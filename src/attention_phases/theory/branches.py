@@ -36,7 +36,6 @@ class Branch(dict[float, Solution]):
 
         `saddle` is true if small overlaps that the branch holds at zero grow, so that a student close to the solution
         moves to another branch. It is NA if the solution has no `gain`.
-
         """
         import pandas as pd  # slow to import
 
@@ -52,8 +51,6 @@ def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **o
     """Return the result of `solve`, started from the solution `near`, or without a start if that does not converge.
 
     A start from a neighbour fails more often at a jump of the branch than at its end.
-
-
     """
     if near is not None and near.converged:
         solution = solve(task, alpha, branch, start=near.overlaps, **options)
@@ -116,9 +113,6 @@ def row_of(task: Task, solution: Solution) -> dict[str, float]:
 
     For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For other students they are
     the overlaps of `flat_overlaps`, train_loss, test_mse and, if the branch has one, gain.
-
-
-
     """
     stability = "replicon" if "replicon" in solution.spread else "gain"
     measured = [name for name in ("train_loss", "test_mse", stability) if name in solution.spread]

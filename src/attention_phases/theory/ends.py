@@ -102,8 +102,6 @@ def branch_ends(
     Each end is a pair: its alpha, and the reason why no solution was found at the next alpha beyond it. If `branch_end`
     finds no end there, or one too far away, the end is placed halfway between the last alpha with a solution and the
     next alpha. Its error is then half of their distance, and the reason is "did not settle".
-
-
     """
     if not solutions:
         return {}
@@ -127,8 +125,6 @@ class Spinodal(NamedTuple):
     The semantic branch exists (is a minimum) from the given alpha on, and the positional branch up to it. A value is
     NaN if there is no such limit among the alphas searched, or if there are too few quadrature points to find it;
     `reason` says which.
-
-
     """
 
     exists: Measured  #: alpha at which the branch ends
@@ -175,10 +171,11 @@ def spinodal(
     reason = ""
     if np.isnan(end.value):
         edge = (max if branch == "positional" else min)(solutions, default=None)
-        side = "largest" if branch == "positional" else "smallest"
-        reason = f"the {branch} branch exists at alpha = {edge:.4g} already, the {side} alpha searched" if edge else ""
-        reason = reason or f"the {branch} branch exists at no alpha from {SMALLEST} to {LARGEST}"
-        reason += "; it is a minimum only beyond the largest alpha searched" if lasts else ""
+        place = (
+            f"alpha = {edge:.4g}, the end of the range searched" if edge else f"no alpha from {SMALLEST} to {LARGEST}"
+        )
+        reason = f"no end of the {branch} branch was found: it exists at {place}"
+        reason += ", and is a minimum beyond the largest alpha searched" if lasts else ""
     return Spinodal(end, UNKNOWN if lasts else least, reason)
 
 
@@ -194,9 +191,6 @@ def gain_crossing(
     The turning point is where the gain passes 1 (the gain of the overlap that the branch holds at zero). The function
     looks for two neighbouring alphas, the outer one a saddle and the inner one a minimum. It draws the secant through
     their gains, solves at its crossing, and draws the secant again.
-
-
-
 
     Args:
         branch: searched from its largest alpha if "positional", from its smallest if "semantic"
@@ -233,8 +227,6 @@ def stability_limit(task: Task, branch: str, table: "pd.DataFrame", report: Any 
     """Return the alpha at which a branch of the standard student turns from a saddle into a minimum.
 
     It is NaN if the branch ends as a minimum or is a saddle throughout. See `gain_crossing` for the method.
-
-
 
     table: the branch, with the columns alpha, q, m, theta and V. The result may lie up to one step of alpha outside it.
     report, quadrature: as for `solve`

@@ -6,7 +6,6 @@ the encoding p of a token of mark 1, and ``V = Sigma chi``.
 For one column and entries of variance sigma^2 these are the scalars of the main text. A token's fields are
 ``w = root(q) x + m u`` and ``y = theta^T root(q)^-T x + rest z``. Here u is its mark, and x and z are standard normal
 variables that are correlated between tokens. The tokens have the same law, k = 1, or each has its own, k = L.
-
 """
 
 from math import gcd
@@ -67,8 +66,6 @@ class Averages(NamedTuple):
     """Expectations over the fields, with g = (c x V)^-1 (h* - w); an additional first axis may count scrambles.
 
     A sum over tokens is over the tokens of one law. For independent tokens c = 1, and for one column g = (h* - w)/V.
-
-
     """
 
     power: Any  #: E[g^T c g] (k, r, r), which is q_hat divided by alpha
@@ -117,7 +114,9 @@ def _general_means(points, lowest, setting, overlaps, anew):
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
     independent = [part.reshape(scrambles, tokens, -1, n) for part in np.split(numbers, [tokens * r], axis=1)]
     x, z = (_mix_tokens(mixing, part) for part in independent)
-    choices = np.searchsorted(setting.odds.cumsum()[:-1], ndtr(points[..., -1]))  # cluster of each point, from its last variable
+    choices = np.searchsorted(
+        setting.odds.cumsum()[:-1], ndtr(points[..., -1])
+    )  # cluster of each point, from its last variable
     marks, leans = (np.moveaxis(of_choice[choices], 2, 1)[:, :, None] for of_choice in (setting.marks, setting.leans))
     w = root[of] @ x + marks * overlaps.m[:, None] + leans * overlaps.theta[0, :, :1] / setting.rho[0, 0]
     y = aligned.mT[of] @ x + rest[of] @ z
@@ -164,7 +163,7 @@ def _mix_tokens(matrix, fields):
 
 
 def _by_law(setting, left, right):
-    """Return sums of products of fields (scrambles, L, i, n) and (scrambles, L, j, n), over n and the tokens of each law."""
+    """Return sums over n and each law's tokens of products of fields (scrambles, L, i, n) and (scrambles, L, j, n)."""
     by_token = left @ right.mT
     return by_token if len(setting.rho) > 1 else by_token.sum(1, keepdims=True)
 
@@ -199,7 +198,7 @@ def unfitted(task: Task) -> float:
 
 
 def told_of_teacher(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean ``root^-1 theta`` (k, r, t) of the teacher's fields and Cholesky factors (k, t, t) of their rest."""
+    """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's covariance."""
     aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
     return aligned, cholesky(np.maximum(left, UNTOLD * rho[:, None]) if rho.shape[1] == 1 else left)
@@ -209,9 +208,9 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
     """Return the conjugates (Eq. 7) from the averages at `overlaps`.
 
     V_hat is computed from E[g^T x] and E[g^T z], which Gaussian integration by parts turns into mean derivatives of g
-    by w and y. The mean of the derivative itself would miss the jumps of the proximal point. The conjugate of an overlap
-    that a branch holds at zero is zero. Clusters along the teacher add a force on the weights towards the teacher.
-
+    by w and y. The mean of the derivative itself would miss the jumps of the proximal point. The conjugate of an
+    overlap that a branch holds at zero is zero. Clusters along the teacher add a force on the weights towards the
+    teacher.
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
@@ -252,9 +251,6 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     If a gain is above 1 the solution is a saddle: a student close to the semantic solution moves towards the positions,
     or a student close to the positional solution moves towards the teacher. All tokens must have the same law. The
     derivatives are computed with integration by parts, as V_hat.
-
-
-
     """
     share, eigenvalues, teacher, encoding = setting.spectrum
     response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response

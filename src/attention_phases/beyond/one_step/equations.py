@@ -5,7 +5,6 @@ exp(-y R). The outer fields w0 have the law of the fields in the replica-symmetr
 inner fields around an outer field are ``w = w0 + sqrt(gap) z`` with z ~ N(0, 1), weighted by exp(-y M(w)), where M is
 the Moreau envelope. ``<.>`` is the weighted mean over the inner fields, E is the mean over the outer fields, and
 r = (h* - w)/V. At gap = 0 the equations are the replica-symmetric equations of the standard student, for any y.
-
 """
 
 from dataclasses import dataclass
@@ -69,7 +68,6 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
     The radii are from the Gauss-Laguerre rule, and every second circle is turned by half a step. M has kinks along
     lines. The circles are turned by a different angle for each outer field, so that they cross these lines without
     bias.
-
     """
     squares, weights = np.polynomial.laguerre.laggauss(radii)
     turns = 2 * np.pi * (np.arange(angles) + np.arange(radii)[:, None] % 2 / 2) / angles

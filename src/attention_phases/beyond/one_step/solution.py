@@ -48,7 +48,6 @@ class OneStep:
     #: and also apply to the replica-symmetric solution from which the search starts. `CLOSED`: the gap converged to
     #: zero, although it was positive at first. `NO_MAXIMUM`: no maximum of Phi was found, because Phi was not found to
     #: decrease on both sides of a ground state.
-
     reason: str
     iterations: int  #: evaluations of the map
     #: Everything in `quantities` by scramble (scrambles,), up to a constant; e and Sigma at the mean y.
