@@ -27,10 +27,8 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 STARTING = 4.0  # seconds that worker processes need to start; shorter work is done in this process
 GPU_FROM = 1000  # smallest d for the GPU: an H100 was as fast as one CPU core there, and 21 times faster at d = 4000
 SYSTEM = Path("/")  # root of the files in which Linux describes the system
-LIMITS = {
-    "": ("cpu.max",),
-    "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us"),
-}  # files of cgroups, version 2 and version 1
+# Files of cgroups, version 2 and version 1.
+LIMITS = {"": ("cpu.max",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}
 
 
 def njit(**options):
@@ -62,9 +60,8 @@ def _quotas() -> Iterator[float]:
             for controller in LIMITS.keys() & controllers.split(","):
                 for folder in (Path(group[1:]), *Path(group[1:]).parents):
                     files = [SYSTEM / "sys/fs/cgroup" / controller / folder / name for name in LIMITS[controller]]
-                    with suppress(
-                        OSError, ValueError
-                    ):  # the group is not visible from inside a container, or its limit is "max"
+                    # The group is not visible from inside a container, or its limit is "max".
+                    with suppress(OSError, ValueError):
                         quota, period = map(int, " ".join(file.read_text(encoding="utf-8") for file in files).split())
                         if quota > 0:
                             yield quota / period
@@ -157,12 +154,8 @@ def torch_defaults() -> Iterator[None]:
     for kind in products if all(digits) else ():
         kind.fp32_precision = "ieee"
     try:
-        with (
-            device,
-            exact[0],
-            exact[1],
-            torch.inference_mode(False),
-        ):  # inference_mode(False) also switches gradients on
+        # `inference_mode(False)` also switches gradients on.
+        with device, exact[0], exact[1], torch.inference_mode(False):
             yield
     finally:
         for kind, before in zip(products, digits) if all(digits) else ():

@@ -26,10 +26,8 @@ SCRAMBLES = 16  # default number of scrambles
 # end or a threshold on a stored line of the theory, see `experiments.lines`, which uses more points.
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
 LARGEST_NET = 21201  # largest number of dimensions, equal to `Sobol.MAXDIM`, which takes long to import
-TEST_ERROR_NET = (
-    2**11,
-    8,
-)  # points and scrambles for test errors of given weights, with a relative error of about 1e-3
+# Points and scrambles for test errors of given weights, with a relative error of about 1e-3.
+TEST_ERROR_NET = (2**11, 8)
 
 
 def usual_points(purpose: str, fast: bool = True) -> int:
@@ -37,9 +35,8 @@ def usual_points(purpose: str, fast: bool = True) -> int:
     return USUAL_POINTS[purpose][not fast]
 
 
-_pool_of = cache(
-    ThreadPoolExecutor
-)  # kept between averages, because starting threads takes longer than a small average
+# Kept between averages, because starting threads takes longer than a small average.
+_pool_of = cache(ThreadPoolExecutor)
 
 
 @lru_cache(maxsize=4)

@@ -183,7 +183,7 @@ def test_a_diagram_has_the_lower_of_the_minima():
 def test_a_minimum_that_lasts_beyond_the_largest_alpha_has_no_end():
     found = spinodal(Task(), "positional", points=2048, scrambles=4)
     assert np.isnan([*found.exists, *found.minimum]).all()
-    assert found.reason.endswith("it is there at alpha = 12.8, and a minimum beyond the largest alpha searched")
+    assert found.reason.endswith("the end of the range, and is a minimum beyond the largest alpha searched")
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():
@@ -201,7 +201,7 @@ def test_a_threshold_that_is_none_says_why():
     assert not none.exists and none.reason.startswith("no semantic branch between alpha = 0.2 and 12.8: ")
     assert threshold(TASK, "critical", **FEW).reason == ""
     ordered = thresholds.Gap(1.0, 1.0, 0.1, {"semantic": solve(TASK, 12.8, "semantic", **FEW)})
-    unchanged = "what it compares does not change its order between alpha = 0.2 and 12.8"
+    unchanged = "the two quantities that it compares do not cross between alpha = 0.2 and 12.8"
     assert thresholds._search(lambda *_: ordered, 64).reason == unchanged
 
 

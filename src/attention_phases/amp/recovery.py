@@ -50,12 +50,7 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
     The sentences are the same as in `two_tokens.sample`, in float64. At omega = 1 the labels do not depend on the
     teacher, and `BadInput` is raised.
     """
-    check_real(
-        "omega",
-        task.omega,
-        "below 1: at omega = 1 labels are independent of the teacher",
-        lambda omega: omega < 1,
-    )
+    check_real("omega", task.omega, "below 1: at 1 the labels do not depend on the teacher", lambda omega: omega < 1)
     architecture = Architecture(tokens=tokens)
     teacher, xi, _ = (tensor.double().numpy() for tensor in draw(task, alpha, d, rng, architecture))
     matrix = architecture.attention(task)

@@ -74,9 +74,8 @@ def gains(
     The gains (scrambles, k) are D'/D.
     """
     shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
-    own = sqrt(
-        q - theta**2 / task.sigma**2
-    )  # standard deviation of the part of a field that is independent of the teacher
+    # Standard deviation of the part of a field that is independent of the teacher.
+    own = sqrt(q - theta**2 / task.sigma**2)
     nets = gaussian_points(points, scrambles, seed, dimensions=6)
     y, noise, other = nets.reshape(-1, 6).T.reshape(3, 2, -1)
     fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise

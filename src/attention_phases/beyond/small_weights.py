@@ -24,10 +24,8 @@ from ..theory.equations import hessians, teacher_fit
 DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
 PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # values of the resolvent, relative to its largest, for the edge
 POINTS, NETS = 2**10, 8  # points per scramble, and scrambles, of a quadrature
-CONTOUR, ITERATIONS = (
-    32,
-    60,
-)  # points on the upper half of a contour around the spectrum, and iterations of the resolvent
+# Points on the upper half of a contour around the spectrum, and iterations of the resolvent.
+CONTOUR, ITERATIONS = 32, 60
 
 
 def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

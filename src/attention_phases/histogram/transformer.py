@@ -22,12 +22,8 @@ from .step import Rule, Trainable, evaluate, train_epoch
 
 DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
 HALF = DIMENSION // 2
-PARTLY_FROZEN = (
-    "token",
-    "position",
-    "query",
-    "key",
-)  # tensors that a variant freezes in part, and that noise displaces
+# Tensors that a variant freezes in part, and that noise displaces.
+PARTLY_FROZEN = ("token", "position", "query", "key")
 SHAPES = {
     "token": (TOKENS, DIMENSION),
     "position": (LENGTH, DIMENSION),

@@ -88,9 +88,7 @@ class Architecture:
         if len(task.matrix) == self.tokens:
             return np.array(task.matrix)
         if task.matrix != MATRICES["standard"]:
-            raise BadInput(
-                "matrix", task.matrix, f"standard, or a {self.tokens} x {self.tokens} matrix for {self.tokens} tokens"
-            )
+            raise BadInput("matrix", task.matrix, f"standard, or a matrix of the entries for {self.tokens} tokens")
         own, other = task.matrix[0]
         shared = np.full((self.tokens, self.tokens), other / (self.tokens - 1))
         np.fill_diagonal(shared, own)

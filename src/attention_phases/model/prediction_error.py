@@ -83,8 +83,7 @@ def _overlaps_at(task: Task, overlaps: Any, d: float, trained: Task | None) -> t
     check_kind("task", task, Task)
     STANDARD.attention(task)  # raises `BadInput` if A is not for two tokens
     if len(task.teachers) > 1 or task.clusters or np.size(task.directions[0].eigenvalue) > 1:
-        covered = "one teacher, tokens with one law and no clusters"
-        raise BadInput(f"test_error covers {covered}; use general_test_error for this task")
+        raise BadInput("test_error covers one teacher, tokens with one law and no clusters; use general_test_error")
     if replace(task, encoding=1.0).structured and d < inf:
         raise BadInput("test_error covers no task with structure at finite d; leave d out, or use general_test_error")
     rho, m_teacher = of("rho"), of("m_teacher", 0.0)
@@ -140,9 +139,8 @@ def general_test_error(
     B, spread = np.vstack([columns, teachers]) / sqrt(d), np.atleast_2d(variances(task, d))
     k, law_of = len(B), np.arange(count) % len(spread)  # all tokens have one law, or each has its own
     R, T = map(np.array, zip(*(_given_fields(B, of_law, task.structured) for of_law in spread)))  # (laws, k, k or d)
-    known = np.stack(
-        [encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])]
-    )  # directions of the means, (2, d)
+    # Directions of the means, (2, d).
+    known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])
     directions = np.vstack([*T, known])
     passed_on, by_value, squared = directions, 0.0, 0.0
     if value is not None:

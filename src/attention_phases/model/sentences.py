@@ -44,9 +44,7 @@ def sentence_count(alpha: float, d: int) -> int:
     d = check_count("d", d, at_least=2)
     n = round(check_positive("alpha", alpha) * d)
     if n < 1:
-        raise BadInput(
-            f"alpha = {alpha} gives no sentence at d = {d} (n = alpha d, rounded); choose alpha > {0.5 / d:g}"
-        )
+        raise BadInput(f"alpha = {alpha} gives no sentence at d = {d}; alpha d must be above 1/2")
     return n
 
 
@@ -72,9 +70,8 @@ class _Ahead:
         for _ in range(tokens):
             self.streams.append(deepcopy(rng))
             for count in counts:
-                rng.standard_normal(
-                    (count, d), dtype=np.float32
-                )  # moves the generator to the beginning of the next token
+                # Moves the generator to the beginning of the next token.
+                rng.standard_normal((count, d), dtype=np.float32)
         self.choice = rng.choice
 
     def standard_normal(self, shape: tuple, dtype: type) -> np.ndarray:
@@ -131,8 +128,7 @@ def draw_sentences(
     if task.spectrum:
         of_tokens = np.sqrt(variances(task, d))
         if of_tokens.ndim == 2 and (len(of_tokens) != architecture.tokens or architecture.correlation):
-            eigenvalues = f"one eigenvalue for all tokens, or one for each of {architecture.tokens} independent tokens"
-            raise BadInput(f"spectrum: give {eigenvalues}")
+            raise BadInput(f"spectrum: give one eigenvalue, or {architecture.tokens} for as many independent tokens")
         xi.mul_(torch.tensor(of_tokens, dtype=xi.dtype).reshape(-1, 1, d))
     else:
         xi.mul_(task.sigma)

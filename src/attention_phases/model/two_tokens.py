@@ -89,9 +89,8 @@ def reduced(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
     stiffness = line.square().sum(1)
     start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # the label minus the output at s = 0
     targets = (start * line).sum(2) / stiffness
-    missed = (
-        start - targets[:, :, None] * line
-    )  # the remainder itself, because a difference of squares would lose its digits
+    # The remainder itself, because a difference of squares would lose its digits.
+    missed = start - targets[:, :, None] * line
     return Dataset(
         inputs=(x / d**0.5).transpose(0, 1).contiguous(),
         stiffness=stiffness / d,

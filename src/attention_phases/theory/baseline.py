@@ -125,10 +125,8 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
     level, m = lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean))
     return {
         "semantic": lowest(lambda kappa: miss(kappa * task.sigma * z, target)),
-        "positional": (
-            level + linear_baseline(task, nodes=nodes),
-            m,
-        ),  # the attention of the positional student is independent of Y
+        # The attention of the positional student is independent of Y.
+        "positional": (level + linear_baseline(task, nodes=nodes), m),
     }
 
 
@@ -151,9 +149,8 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
         return float((1 + variance) * (h11 + h22) - 2 * h12)  # m multiplies the noise and the mark of a token
     fields = weight * (y + np.array([[1], [-1]]))
     unaimed, *aimed = (np.array(bends(fields, aims, variance)) @ of_z for aims in ((0, 0), (1, 0), (0, 1)))
-    squares = np.array(
-        [y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2]
-    )  # independent of the fields, and H is linear in the targets
+    # Independent of the fields, and H is linear in the targets.
+    squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])
     moved = sum((some - unaimed) * target for some, target in zip(aimed, (squares * targets[:, None]) @ of_z))
     return float((unaimed * (squares @ of_z) + moved).sum())
 

@@ -184,10 +184,8 @@ class Net:
     """
 
     def __init__(self, points: np.ndarray, fields: int, report: Callable[[int], object] | None = None):
-        self.points, self.lowest = (
-            points,
-            np.empty((*points.shape[:2], 2, fields)),
-        )  # the two lowest minima of each point
+        # The two lowest minima of each point.
+        self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):

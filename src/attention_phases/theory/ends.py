@@ -171,9 +171,7 @@ def spinodal(
     reason = ""
     if np.isnan(end.value):
         edge = (max if branch == "positional" else min)(solutions, default=None)
-        place = (
-            f"alpha = {edge:.4g}, the end of the range searched" if edge else f"no alpha from {SMALLEST} to {LARGEST}"
-        )
+        place = f"alpha = {edge:.4g}, the end of the range" if edge else f"no alpha from {SMALLEST} to {LARGEST}"
         reason = f"no end of the {branch} branch was found: it exists at {place}"
         reason += ", and is a minimum beyond the largest alpha searched" if lasts else ""
     return Spinodal(end, UNKNOWN if lasts else least, reason)

@@ -114,9 +114,8 @@ def _general_means(points, lowest, setting, overlaps, anew):
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
     independent = [part.reshape(scrambles, tokens, -1, n) for part in np.split(numbers, [tokens * r], axis=1)]
     x, z = (_mix_tokens(mixing, part) for part in independent)
-    choices = np.searchsorted(
-        setting.odds.cumsum()[:-1], ndtr(points[..., -1])
-    )  # cluster of each point, from its last variable
+    # Cluster of each point, from its last variable.
+    choices = np.searchsorted(setting.odds.cumsum()[:-1], ndtr(points[..., -1]))
     marks, leans = (np.moveaxis(of_choice[choices], 2, 1)[:, :, None] for of_choice in (setting.marks, setting.leans))
     w = root[of] @ x + marks * overlaps.m[:, None] + leans * overlaps.theta[0, :, :1] / setting.rho[0, 0]
     y = aligned.mT[of] @ x + rest[of] @ z

@@ -70,9 +70,7 @@ class Setting:
         self.odds, encoding, along = (np.array(part) for part in zip(*choices))
         self.marks, self.leans = self.architecture.positions + encoding, along * np.sqrt(teacher[0, 0])
         if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
-            raise BadInput(
-                "clusters along the teacher cannot be combined with a spectrum or several teachers" + COVERED
-            )
+            raise BadInput("clusters along the teacher exclude a spectrum and several teachers" + COVERED)
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
         standard = self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
         self.fast = standard and not self.general
@@ -150,17 +148,15 @@ def _shrunk_weights(setting, hats):
     D = np.maximum(task.lam + V, SOFTEST * task.lam)
     mean = np.sqrt(encoding) * hats.m
     others = _soft(mean, q, task.l1)
-    own = _soft(
-        mean, q + theta**2 * teacher / task.density, task.l1
-    )  # weights for which the teacher's entry is not zero
+    # Weights for which the teacher's entry is not zero.
+    own = _soft(mean, q + theta**2 * teacher / task.density, task.l1)
     kept, shrunk, size, square = (task.density * a + (1 - task.density) * b for a, b in zip(own, others))
     return MeanWeights(
         response=(kept / D)[..., None, None],
         square=(square / D**2)[..., None, None],
         encoding=(shrunk * np.sqrt(encoding) / D)[..., None],
-        teacher=(own[0] * theta * teacher / D)[
-            ..., None, None
-        ],  # by Gaussian integration by parts over the teacher's entries
+        # By Gaussian integration by parts over the teacher's entries.
+        teacher=(own[0] * theta * teacher / D)[..., None, None],
         penalty=task.lam * square / (2 * D**2) + task.l1 * size / D,
         energy=-square / (2 * D),
     )

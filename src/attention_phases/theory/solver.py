@@ -23,12 +23,9 @@ TOLERANCE = 1e-6  # largest residual of a solution
 # Where the proximal point jumps, averages over N points change in steps of order 1/N and may step over the fixed point.
 # The remaining distance is accepted if it is below this share of the standard error.
 UNRESOLVED = 0.2
-SMALLEST_OVERLAP = (
-    1e-2  # smallest coordinate of the overlap after which a branch is named; below it the branch has ended
-)
-RESOLVED = (
-    0.1  # largest three standard errors, relative to the largest overlap, at which zero shows that a branch ended
-)
+SMALLEST_OVERLAP = 1e-2  # smallest own coordinate of a branch; below it the branch has ended
+# Largest value of three standard errors, relative to the largest overlap, at which an overlap of zero shows an end.
+RESOLVED = 0.1
 DAMPED_STEPS = 400  # largest number of damped steps towards a fixed point
 # Steps of central differences in the coordinates of a branch. Because the proximal point jumps, each of N points
 # changes an average by a step, and the noise of a derivative grows like 1/sqrt(N STEP). The wide step is for few
@@ -308,9 +305,8 @@ def _reason_against(model, x, averages, linear, noisy) -> str:
     if not is_settled(np.abs(linear.displacement).max(), left, errors):
         return UNSETTLED
     if not is_present(own, errors[model.own]) or (doubt and (np.abs(own) < 1).any()):
-        size = min(
-            1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max())
-        )  # vanishing weights have vanishing errors
+        # Vanishing weights have vanishing errors.
+        size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))
         return ENDED if not doubt and (3 * size * errors[model.own] <= RESOLVED).all() else UNSEEN
     if not (np.linalg.eigvals(linear.jacobian).real < 1).all():
         return UNSEEN if noisy else SADDLE

@@ -122,9 +122,7 @@ def threshold(
     branches = COMPARED_BRANCHES[check_choice("kind", kind, tuple(COMPARED_BRANCHES))]
     fast = Setting(task, architecture).fast
     if kind == "second" and not (architecture.rotates and len(task.teachers) > 1):
-        raise BadInput(
-            "kind = 'second' needs a student of rank 2 and several teachers; otherwise use critical or linear"
-        )
+        raise BadInput("kind = 'second' needs a student of rank 2 and several teachers; else use critical or linear")
     points = usual_points("threshold", fast) if points is None else points
     baseline = linear_baseline(task, architecture) if kind == "linear" else nan
     options = {"scrambles": scrambles, "seed": seed, "architecture": architecture}

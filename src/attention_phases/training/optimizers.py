@@ -153,8 +153,7 @@ def fit(
     minimise = OPTIMIZERS[check_choice("optimizer", optimizer, ("lbfgs",) if l1 else tuple(OPTIMIZERS))]
     for name, value in settings.items():
         if name not in SETTINGS[optimizer]:
-            known = ", ".join(SETTINGS[optimizer]) or "none"
-            raise BadInput(f"optimizer {optimizer} has no setting {name} (it has: {known})")
+            raise BadInput(f"{optimizer} has no setting {name} (it has: {', '.join(SETTINGS[optimizer]) or 'none'})")
         (check_count if name == "steps" else check_positive)(name, value)
     own = risk
     if risk is None:
@@ -171,9 +170,8 @@ def fit(
     seconds = (time.perf_counter() - began) / len(ends)
     risk, tolerance, fits = with_l1(risk, l1), settings.get("tolerance", LBFGS_TOLERANCE), []
     for weights, count in zip(ends, steps):
-        value, gradient = risk(
-            data, weights[None], lam
-        )  # one student at a time, so that the other students do not change the digits
+        # One student at a time, so that the other students do not change the digits.
+        value, gradient = risk(data, weights[None], lam)
         size = torch.linalg.vector_norm(gradient).item()
         converged = size <= tolerance and bool(value.isfinite())
         fits.append(Fit(weights, value.item() / data.d, size, count, seconds, converged))
@@ -205,9 +203,7 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
     parts = returned if isinstance(returned, tuple) else (returned,)
     shapes = [tuple(part.shape) if isinstance(part, Tensor) else type(part).__name__ for part in parts]
     if shapes != wanted:
-        raise BadInput(
-            f"risk must return two tensors, values {wanted[0]} and gradients {wanted[1]}; it returned {shapes}"
-        )
+        raise BadInput(f"risk must return two tensors, of the shapes {wanted}; it returned {shapes}")
     if not parts[0].isfinite().all():
         raise BadInput("risk of the starts", parts[0].detach(), "finite")
 
@@ -226,7 +222,7 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
 def gradient_descent(
     data: Any, lam: float, starts: Tensor, risk: Risk = two_tokens.risk, rate: float = GD_RATE, steps: int = GD_STEPS
 ) -> tuple[Tensor, list[int]]:
-    """Minimise the risk by full-batch gradient descent: `steps` steps Q <- Q - rate grad R(Q), including the penalty."""
+    """Minimise the risk by full-batch gradient descent: `steps` steps Q <- Q - rate grad R(Q) with the penalty."""
     weights = starts.clone()
     for _ in range(steps):
         weights.sub_(risk(data, weights, lam)[1], alpha=rate)

@@ -136,9 +136,8 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
         if (value := getattr(task, name)) != (of_data := getattr(data.task, name)):
             raise BadInput(f"the task has {name} = {value}, but the data were drawn with {name} = {of_data}")
     rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
-    losses = [
-        data.risk(row).item() / data.d for row in rows
-    ]  # one row at a time, so that the digits are the same as in `train`
+    # One row at a time, so that the digits are the same as in `train`.
+    losses = [data.risk(row).item() / data.d for row in rows]
     table = pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
     table.attrs |= data.origin
     return table

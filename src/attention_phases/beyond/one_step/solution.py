@@ -107,9 +107,7 @@ def one_step(
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:
-        raise BadInput(
-            "one step of replica symmetry breaking covers no covariance and no other structure of the tokens"
-        )
+        raise BadInput("one step of replica symmetry breaking covers no covariance or other structure of the tokens")
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points
@@ -233,9 +231,8 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         shift=0.0,
         slope=symmetric.train_slope,
         residual=symmetric.residual,
-        reason=ENDED
-        if symmetric.reason.startswith(UNSEEN)
-        else symmetric.reason.partition(":")[0],  # as if not present
+        # The overlap is not resolved, which counts as an end, as in `Root.present`.
+        reason=ENDED if symmetric.reason.startswith(UNSEEN) else symmetric.reason.partition(":")[0],
         iterations=symmetric.iterations,
         spread=_named(moved, losses, losses, none),
     )
