@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import commands as page_of_commands
@@ -158,16 +157,12 @@ def students(*alphas):
 
 
 @pytest.fixture
-def tiny(monkeypatch):
-    """Function that makes Figure 2 of a few cells, the same for every profile, computed in this process.
-
-    To start another one takes longer; a sweep over processes is what `test_sweep.py` is about.
-    """
+def tiny(monkeypatch, in_this_process):
+    """Function that makes Figure 2 of a few cells, the same for every profile."""
 
     def set_alphas(*alphas):
         monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: students(*alphas))
 
-    monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
     set_alphas(0.5, 1.0, 1.5)
     return set_alphas
 
@@ -203,9 +198,7 @@ def test_progress_of_a_sweep_goes_to_a_terminal_with_the_time_left(tiny, run, tm
 
 
 @pytest.mark.parametrize(("address", "code", "words"), cases("schedulers"))
-def test_a_scheduler_that_cannot_be_reached_is_one_line_and_leaves_no_file(
-    tiny, complaint, nowhere, monkeypatch, address, code, words
-):
+def test_no_scheduler_is_one_line_and_leaves_no_file(tiny, complaint, nowhere, monkeypatch, address, code, words):
     monkeypatch.setattr(sweep, "TIMEOUT", 1)
     assert complaint(int(code), "sweep", "fig02", "--scheduler", address, "--json").startswith(words)
     assert list(nowhere.iterdir()) == []

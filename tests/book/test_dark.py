@@ -12,20 +12,9 @@ import pytest
 from built import EXECUTED, HTML
 from dark import INK, LINK, PAPER, SVG, dark, faint, linear, oklab, on_dark
 
+from attention_book.render import style
 from attention_book.render.slices_and_maps import TIED
-from attention_book.render.style import (
-    ATTENTION,
-    BASELINE,
-    COLOURS,
-    LINEAR,
-    NEUTRAL,
-    OPAQUE,
-    STYLE,
-    VALUES,
-    bar_below,
-    draw_cells,
-    draw_shares,
-)
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE, VALUES, draw_cells
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
 SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [
@@ -94,7 +83,7 @@ def colours(text, name=None):
 def test_a_figure_without_a_map_is_mapped_wholly():
     with mpl.rc_context(STYLE):
         figure, (axes, matrix) = plt.subplots(2)
-        draw_shares(matrix, [[0, 1]], (0, 1), ".1f")
+        style.draw_shares(matrix, [[0, 1]], (0, 1), ".1f")
         axes.errorbar([0, 1], [0, 1], 0.1, fmt="o-", color=COLOURS["semantic"], markerfacecolor="white", label="a line")
         axes.text(0.5, 0.5, "words", color=COLOURS["positional"])
         axes.legend(frameon=True, edgecolor="#cccccc")
@@ -108,10 +97,10 @@ def with_a_line(draw):
     """Draw a map with a line, words and a legend over it, and a colour bar: light and dark."""
     with mpl.rc_context(STYLE | {"svg.hashsalt": "same"}):
         figure, axes = plt.subplots()
-        bar_below(figure, draw(axes), axes, "values")
+        style.bar_below(figure, draw(axes), axes, "values")
         axes.plot([0, 1], [0, 1], "o--", color="black", markerfacecolor="white", label="over the map")
         axes.text(0.5, 0.5, "words", color=COLOURS["semantic"])
-        axes.legend(**OPAQUE)
+        axes.legend(**style.OPAQUE)
         light = svg(figure)
     return light, dark(light)
 
@@ -163,11 +152,8 @@ def test_a_page_shows_each_figure_for_its_theme_enlarged_too_and_prints_the_ligh
     page = open_page(EXECUTED / "fig03_phase_diagram.html")
     figures = page.locator(".themes").count()
     page.get_by_role("button", name="Enlarge").first.click()
-    for theme, media, displayed in (
-        ("light", "screen", ["inline", "none"]),
-        ("dark", "screen", ["none", "inline"]),
-        ("dark", "print", ["inline", "none"]),
-    ):
+    for theme, media in (("light", "screen"), ("dark", "screen"), ("dark", "print")):
+        displayed = ["none", "inline"] if (theme, media) == ("dark", "screen") else ["inline", "none"]
         page.emulate_media(media=media)
         page.evaluate(THEME, theme)
         pairs = page.evaluate(SHOWN)

@@ -172,10 +172,8 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
     assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg", "fig-free-energy.svg"]
     assert Path(answer["svg"][0]).read_text(encoding="utf-8").startswith("<?xml")
-    notebook = nbformat.read(answer["notebook"], 4)
-    assert "omega = 0.2" in next(
-        c.source for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", ())
-    )
+    cells = nbformat.read(answer["notebook"], 4).cells
+    assert "omega = 0.2" in next(c.source for c in cells if "injected-parameters" in c.metadata.get("tags", ()))
     table = pd.read_csv(answer["csv"][0], comment="#")
     assert {"semantic", "positional"} <= set(table["series"]) and set(table["panel"]) == {1, 2, 3}
     assert table["x"].max() == 2

@@ -42,7 +42,7 @@ def test_the_readme_says_the_stored_results():
     """Its results, with every number from the tables."""
     omega, small = Task().omega, 0.1
     line = load(DATA / "fig02_theory.parquet")
-    crossings = stored("beyond_replica_symmetry").compared
+    crossings = stored("beyond_replica_symmetry").crossings
 
     def crossing(at, name):
         return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])

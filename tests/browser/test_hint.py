@@ -8,6 +8,7 @@ import numpy as np
 import picture
 import pytest
 from built import FRAMES, PHONE
+from cases import case_text
 from matplotlib.image import imread
 from matplotlib.path import Path as Outline
 
@@ -15,17 +16,9 @@ from attention_book.paths import ROOT
 from attention_phases import Measured
 
 KINDS = {"semantic": 11, "positional": 4, "neither": 2, "still moving": 2, "zero": 1}
-WORKER = """window.jobs = []; window.copied = [];
-Object.defineProperty(navigator, "clipboard", {value: {writeText: async text => { copied.push(text); }}});
-window.Worker = class {
-    postMessage([name, job]) { jobs.push({name, job, answered: data => this.onmessage({data})}); }
-    terminate() {}
-};"""
+WORKER = case_text("worker.js")
 JOB = "name => jobs.findLast(job => job.name === name)?.job"
-ANSWER = """([name, results]) => {
-    const {answered} = jobs.findLast(job => job.name === name);
-    [...results, null].forEach(result => answered(result));
-}"""
+ANSWER = case_text("results.js")
 ASKED = "([name, count]) => jobs.filter(job => job.name === name).length === count"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -175,14 +168,7 @@ def test_a_pointer_drags_the_ring_and_a_finger_too(hint):
 def test_the_start_holds_the_hint_and_weights_that_vanish_are_told(hint):
     """On random sentences: the overlap of the first point, and students of few sentences with a strong penalty."""
     page = hint()
-    first, sample = page.evaluate("""() => {
-        const training = attentionTraining(explorerData), normal = training.normals(5);
-        const task = {omega: 0.3, A: explorerData.tasks.standard.A}, alpha = 0.5, d = 40;
-        const {teacher} = training.sample(task, 20, d, normal);
-        const start = teacher.map(weight => 0.1 * normal() + 0.4 * weight);
-        const theta = start.reduce((sum, weight, i) => sum + weight * teacher[i], 0) / d;
-        return [training.rolls({task, d, seeds: [5], alpha, rate: 1, every: 1, hint: 0.4}).next().value, theta];
-    }""")  # fmt: skip
+    first, sample = page.evaluate(case_text("begun.js"))
     assert first["theta"] == pytest.approx(sample)
     ends = page.evaluate("""() => [...attentionTraining({...explorerData, lam: 1}).rolls({
         task: {omega: 0.3, A: explorerData.tasks.standard.A}, d: 40, seeds: [1, 2], alpha: 0.5, every: 1})]

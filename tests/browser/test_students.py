@@ -96,12 +96,9 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
             kind = "few" if leads.empty else "tie" if sure == ["neither kind of"] else "lower"
             gone = table[table["start"] != table["valley"]].groupby("start")["valley"].value_counts()
             for name in OWN_OVERLAP:
-                told_gone = re.findall(
-                    rf"(\d+) of 20 students with a {name} start ended (?:at|closer to the) (\w+)", text
-                )
-                assert {ENDS[end]: int(count) for count, end in told_gone} == gone.get(name, pd.Series()).to_dict(), (
-                    text
-                )
+                pattern = rf"(\d+) of 20 students with a {name} start ended (?:at|closer to the) (\w+)"
+                counted = {ENDS[end]: int(count) for count, end in re.findall(pattern, text)}
+                assert counted == gone.get(name, pd.Series()).to_dict(), text
             assert ("too few to compare" in text, "equal within the error" in text) == (kind == "few", kind == "tie")
             named = re.search(r"The (\w+) loss is lower by (.*?) \(in 10⁻³\) on average", text)
             assert bool(named) == (kind == "lower")
