@@ -9,7 +9,9 @@ from types import UnionType
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
-COVERED = '; the page "Limits" lists what is covered'  # the end of a message on a case that theory or training lacks
+LIMITS_NOTE = (
+    '; the page "Limits" lists what is covered'  # the end of a message on a case that theory or training lacks
+)
 LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # most characters of a value, and of an array, that a message shows
 
 

@@ -24,8 +24,10 @@ from typing import Any
 from .errors import BadInput, check_count, check_kind
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
-STARTING = 4.0  # seconds that worker processes need to start; shorter work is done in this process
-GPU_FROM = 1000  # smallest d for the GPU: an H100 was as fast as one CPU core there, and 21 times faster at d = 4000
+START_SECONDS = 4.0  # seconds that worker processes need to start; shorter work is done in this process
+SMALLEST_GPU_DIMENSION = (
+    1000  # smallest d for the GPU: an H100 was as fast as one CPU core there, and 21 times faster at d = 4000
+)
 SYSTEM = Path("/")  # root of the files in which Linux describes the system
 # Files of cgroups, version 2 and version 1.
 LIMITS = {"": ("cpu.max",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}
@@ -164,7 +166,7 @@ def torch_defaults() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def device_for(device: object, d: int) -> str:
+def choose_device(device: object, d: int) -> str:
     """Return the device, "cpu" or "cuda", for sentences of dimension d; "auto" means the GPU if the GPU is faster."""
     import torch  # slow to load
 
@@ -173,11 +175,11 @@ def device_for(device: object, d: int) -> str:
         nowhere = "" if "cuda" in allowed else "; PyTorch finds no GPU here"
         raise BadInput("device", device, "one of " + ", ".join(allowed) + nowhere)
     if device == "auto":
-        return "cuda" if "cuda" in allowed and d >= GPU_FROM else "cpu"
+        return "cuda" if "cuda" in allowed and d >= SMALLEST_GPU_DIMENSION else "cpu"
     return str(device)
 
 
-def spread(
+def map_jobs(
     work: Callable, jobs: Sequence, workers: int | None = None, report: Callable[[], object] | None = None
 ) -> list[Any]:
     """Return the results of ``work(job)`` for all jobs, in their order, computed in parallel.
@@ -198,7 +200,7 @@ def spread(
 
     for done, job in enumerate(jobs):
         left = len(jobs) - done
-        long = (time.perf_counter() - began) * left > STARTING * done if workers is None else True
+        long = (time.perf_counter() - began) * left > START_SECONDS * done if workers is None else True
         if most > 1 and left > 1 and long and (done or workers):
             with process_pool(min(most, left), SpawnWithoutScript()) as pool:
                 return [*results, *map(told, pool.map(work, jobs[done:]))]

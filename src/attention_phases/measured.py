@@ -29,7 +29,7 @@ class Measured(NamedTuple):
     def mean(cls, values: Iterable[float]) -> "Measured":
         """Return the mean of independent values (n,) with its standard error, NaN for a single value; NaN for none."""
         numbers = np.asarray(list(values), float)
-        return cls(float(numbers.mean()), standard_error(numbers)) if len(numbers) else UNKNOWN
+        return cls(float(numbers.mean()), standard_error(numbers)) if len(numbers) else NO_VALUE
 
     @property
     def text(self) -> str:
@@ -63,7 +63,7 @@ class Measured(NamedTuple):
         return with_error(self.value, self.error) if self.error > 0 else f"{self.value:.6g}"
 
 
-UNKNOWN = Measured(nan, nan)
+NO_VALUE = Measured(nan, nan)
 
 
 def standard_error(values: ArrayLike) -> Any:

@@ -36,7 +36,7 @@ def usual_points(purpose: str, fast: bool = True) -> int:
 
 
 # Kept between averages, because starting threads takes longer than a small average.
-_pool_of = cache(ThreadPoolExecutor)
+_thread_pool = cache(ThreadPoolExecutor)
 
 
 @lru_cache(maxsize=4)
@@ -67,7 +67,7 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
     return normal
 
 
-def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
+def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
     """Return ``means(*scrambles, *arguments)``, computed in threads; `means` must release Python's lock.
 
     The first axis of all arrays in `scrambles` and in the result counts scrambles. The first array, which is a net or a
@@ -87,7 +87,7 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
     if threads == 1 and not apart:
         return [*of_part(scrambles)]
     parts = zip(*(np.array_split(array, len(net) if apart else threads) for array in scrambles))
-    by_part = _pool_of(threads).map(of_part, parts)
+    by_part = _thread_pool(threads).map(of_part, parts)
     return [*map(np.concatenate, zip(*by_part))]
 
 

@@ -67,7 +67,7 @@ class Cluster(NamedTuple):
     teacher: tuple[float, ...] = (0.0, 0.0)
 
 
-def _later(default: Any) -> Any:
+def _optional_field(default: Any) -> Any:
     """Return a field that records leave out at its default, so that older results keep their names and seeds."""
     return field(default=default, metadata={"omitted at default": True})
 
@@ -100,12 +100,12 @@ class Task:
     sigma: float = 0.5
     lam: float = 0.01
     matrix: tuple = MATRICES["standard"]
-    spectrum: tuple[Direction, ...] = _later(())
-    clusters: tuple[Cluster, ...] = _later(())
-    teachers: tuple[float, ...] = _later((1.0,))
-    density: float = _later(1.0)
-    l1: float = _later(0.0)
-    encoding: float = _later(1.0)
+    spectrum: tuple[Direction, ...] = _optional_field(())
+    clusters: tuple[Cluster, ...] = _optional_field(())
+    teachers: tuple[float, ...] = _optional_field((1.0,))
+    density: float = _optional_field(1.0)
+    l1: float = _optional_field(0.0)
+    encoding: float = _optional_field(1.0)
 
     def __post_init__(self) -> None:
         spectrum = _spectrum(self.spectrum)
@@ -171,7 +171,7 @@ def _matrix(value: object) -> tuple:
     return tuple(map(tuple, entries.tolist()))  # pyright: ignore
 
 
-def _over_coordinates(task: Task, d: int, name: str) -> np.ndarray:
+def _coordinate_values(task: Task, d: int, name: str) -> np.ndarray:
     """Return a field of the directions for each of `d` coordinates, as the last axis, in shares of 1/d."""
     ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in task.directions)])).astype(int)
     values = np.array([getattr(direction, name) for direction in task.directions])
@@ -180,12 +180,12 @@ def _over_coordinates(task: Task, d: int, name: str) -> np.ndarray:
 
 def variances(task: Task, d: int) -> np.ndarray:
     """Return the variances of a token's coordinates, (d,), or (L, d) if the tokens have different variances."""
-    return _over_coordinates(task, d, "eigenvalue")
+    return _coordinate_values(task, d, "eigenvalue")
 
 
 def teacher_profile(task: Task, d: int) -> np.ndarray:
     """Return the mean squares of the teacher's entries along the coordinates, (d,), in units of `Task.teachers`."""
-    return _over_coordinates(task, d, "teacher")
+    return _coordinate_values(task, d, "teacher")
 
 
 def teacher_variances(task: Task) -> np.ndarray:
@@ -196,7 +196,7 @@ def teacher_variances(task: Task) -> np.ndarray:
 
 def encoding(task: Task, d: int) -> np.ndarray:
     """Return the encoding of a token of mark 1 times sqrt(d), (d,), which is `Task.encoding` 1_d without a spectrum."""
-    return _over_coordinates(task, d, "encoding") ** 0.5
+    return _coordinate_values(task, d, "encoding") ** 0.5
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:

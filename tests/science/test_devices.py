@@ -17,7 +17,7 @@ from attention_book import grid, sweep
 from attention_book.experiments.beyond.optimal import beside_positions
 from attention_book.store import provenance
 from attention_phases import Architecture, BadInput, Task, data_set, measure, train
-from attention_phases.machine import GPU_FROM, device_for, torch_defaults
+from attention_phases.machine import SMALLEST_GPU_DIMENSION, choose_device, torch_defaults
 from attention_phases.model import students, two_tokens
 from attention_phases.training.trials import sample
 
@@ -51,8 +51,11 @@ def test_a_device_that_is_not_there_is_refused_in_one_line(pretended, tmp_path):
 def test_auto_is_the_gpu_from_the_size_on_from_which_it_is_faster(pretended):
     for there, small, large in ((False, "cpu", "cpu"), (True, "cpu", "cuda")):
         pretended(there)
-        assert [device_for("auto", d) for d in (GPU_FROM - 1, GPU_FROM)] == [small, large]
-        assert device_for("cpu", GPU_FROM) == device_for(torch.device("cpu"), 2) == "cpu"
+        assert [choose_device("auto", d) for d in (SMALLEST_GPU_DIMENSION - 1, SMALLEST_GPU_DIMENSION)] == [
+            small,
+            large,
+        ]
+        assert choose_device("cpu", SMALLEST_GPU_DIMENSION) == choose_device(torch.device("cpu"), 2) == "cpu"
 
 
 def test_a_gpu_is_one_process_and_gets_all_sentences(pretended, monkeypatch):
@@ -60,7 +63,7 @@ def test_a_gpu_is_one_process_and_gets_all_sentences(pretended, monkeypatch):
     seen = []
     monkeypatch.setattr("attention_phases.training.trials.sample", lambda *given: seen.append(given[-1]) or 1 / 0)
     monkeypatch.setattr("attention_phases.machine.process_pool", lambda *given: pytest.fail("processes"))
-    for device, d in (("cuda", 20), ("auto", GPU_FROM)):
+    for device, d in (("cuda", 20), ("auto", SMALLEST_GPU_DIMENSION)):
         with pytest.raises(ZeroDivisionError):
             train(TASK, 1.0, d, 8, device=device)
     assert seen == ["cuda", "cuda"]

@@ -12,7 +12,7 @@ from attention_phases import BadInput, Task, message_passing, solve
 from attention_phases.errors import ResultError
 from attention_phases.model.sentences import draw
 from attention_phases.quadrature import gaussian_points
-from attention_phases.theory.baseline import diverges_at
+from attention_phases.theory.baseline import divergence_omega
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)
@@ -67,7 +67,7 @@ def test_a_vanishing_penalty_is_a_limit_and_endless_data_no_solution():
 
 def test_an_end_that_rounding_hides_is_not_known():
     with pytest.raises(ResultError, match=r"^no omega\* of the critical threshold at sigma = 1e-09: "):
-        diverges_at(Task(sigma=1e-9), "critical")
+        divergence_omega(Task(sigma=1e-9), "critical")
 
 
 def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_asked_for(monkeypatch):

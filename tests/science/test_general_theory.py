@@ -18,11 +18,11 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.task import Direction
 from attention_phases.theory import equations, linear_baseline, solve
-from attention_phases.theory.branch import OVERLAPPING, BranchMap
+from attention_phases.theory.branch import OVERLAP_PATTERNS, BranchMap
 from attention_phases.theory.equations import Averages, Overlaps, average, conjugates, free_energy, gains
 from attention_phases.theory.kernels import general
 from attention_phases.theory.setting import Hats, Setting, mean_weights
-from attention_phases.theory.solver import PULLED
+from attention_phases.theory.solver import CLUSTER_PULL
 
 TASK = Task()
 FEW = {"points": 2**7, "scrambles": 8}
@@ -184,7 +184,9 @@ def test_gains_are_the_slopes_of_the_map(name, held):
     assert found == pytest.approx(max(slopes), rel=0.03)
 
 
-@pytest.mark.parametrize(("form", "branch"), [(form, branch) for form in OVERLAPPING for branch in OVERLAPPING[form]])
+@pytest.mark.parametrize(
+    ("form", "branch"), [(form, branch) for form in OVERLAP_PATTERNS for branch in OVERLAP_PATTERNS[form]]
+)
 def test_the_gain_of_a_branch_is_the_largest_of_what_it_holds_at_zero(form, branch):
     larger, teachers = set(), (1.0, 0.5) if branch == "both" else (1.0,)
     apart = (Direction(0.4, 0.5, 1.9, 0.1), Direction(0.1, 0.5, 0.1, 1.9))  # the teacher has large tokens on its side
@@ -260,7 +262,7 @@ def test_what_is_not_finite_warns_in_no_thread(monkeypatch):
 def test_ctrl_c_leaves_the_sentences_that_have_not_begun(monkeypatch):
     """Of twelve tokens sixteen are read at a time, in a thread that no signal reaches."""
     calls, stopped, longer = [], threading.Event(), Architecture(tokens=12)
-    pool = quadrature._pool_of(1)
+    pool = quadrature._thread_pool(1)
 
     def interrupted(w, *_):
         calls.append(w.shape)
@@ -335,7 +337,7 @@ def test_means_over_weights_are_those_of_drawn_weights(l1, density):
 def test_clusters_that_pull_what_a_branch_holds_at_zero_leave_no_solution(branch):
     uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
     even = replace(TASK, clusters=[(0.5, (0, 0), (0.2 * side, -0.1 * side)) for side in (1, -1)])
-    assert solve(uneven, 2.0, branch, **FEW).reason == PULLED and solve(even, 2.0, branch, **FEW).converged
+    assert solve(uneven, 2.0, branch, **FEW).reason == CLUSTER_PULL and solve(even, 2.0, branch, **FEW).converged
 
 
 def test_what_pulls_is_the_conjugate_of_the_overlap_that_is_held_at_zero():

@@ -24,13 +24,13 @@ def sequences():
 def model(request):
     """Parameters and what is free of them, some steps away from the start so that nothing is special."""
     rng = np.random.default_rng(1)
-    mask = np.ones(tf.SIZE, np.float32) if request.param == "free" else tf.free(request.param)
+    mask = np.ones(tf.SIZE, np.float32) if request.param == "free" else tf.trained_mask(request.param)
     return (tf.start(rng) + 0.1 * rng.standard_normal(tf.SIZE, dtype=np.float32)) * mask, mask
 
 
 @pytest.mark.fast
 def test_counts_are_what_a_person_counts():
-    tokens = histogram.from_letters("AABOCCcCad")[None]
+    tokens = histogram.parse_letters("AABOCCcCad")[None]
     assert histogram.counts(tokens).tolist() == [[3, 3, 1, 1, 4, 4, 4, 4, 3, 1]]
 
 
@@ -47,7 +47,7 @@ def test_sequences_are_drawn_once_and_split():
 @pytest.mark.parametrize("text", ["", "ABC", "ABCDEFGHIJK", "ABCDEFGHIP", "ABCDEFGH J", None])
 def test_what_is_no_sequence_is_refused(text):
     with pytest.raises(BadInput, match=r"^sequence = .*: must be 10 letters from A to O$"):
-        histogram.from_letters(text)
+        histogram.parse_letters(text)
 
 
 def test_gradient_and_its_norm_are_those_of_torch(model, sequences, monkeypatch):
@@ -102,7 +102,7 @@ def test_an_epoch_is_that_of_torch(model, sequences, rule):
 @pytest.mark.parametrize("variant", ["semantic", "positional"])
 def test_a_variant_reads_only_its_half(variant):
     rng = np.random.default_rng(0)
-    weights = tf.tensors_of(tf.start(rng) * tf.free(variant))
+    weights = tf.tensors_of(tf.start(rng) * tf.trained_mask(variant))
     tokens = torch.from_numpy(rng.integers(15, size=(50, 10)))
     matrices = tf.attention(weights, tokens)
     if variant == "positional":

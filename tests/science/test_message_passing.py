@@ -11,7 +11,7 @@ from pages import stored
 
 from attention_phases import Task
 from attention_phases.amp import message_passing
-from attention_phases.amp.message_passing import iterate, limiting, start_state, step
+from attention_phases.amp.message_passing import iterate, limiting_data, start_state, step
 from attention_phases.amp.stability import contraction, gains, gains_of_columns, modes, settling_distance
 from attention_phases.attention import attention, target_attention
 from attention_phases.measured import standard_error
@@ -40,7 +40,7 @@ def state_evolution(task, alpha, start, steps, points):
 def drawn(alpha, d, seed, task=TASK):
     rng = np.random.default_rng(seed)
     whole = sample(task, alpha, d, rng)
-    return whole, limiting(task, whole), rng
+    return whole, limiting_data(task, whole), rng
 
 
 @pytest.mark.fast
@@ -91,7 +91,7 @@ def test_enough_damping_shrinks_every_mode(monkeypatch, values, gain, worst):
     monkeypatch.setattr(message_passing, "solve", lambda *_, **__: solution)
     monkeypatch.setattr(message_passing, "modes", lambda *_: (np.array(values), None))
     enough = message_passing.enough_damping(TASK, 2.0, "semantic")
-    least = (enough - message_passing.SPARE) / (1 - message_passing.SPARE)
+    least = (enough - message_passing.SAFETY_MARGIN) / (1 - message_passing.SAFETY_MARGIN)
     assert least == 0 if worst is None else abs(least + (1 - least) * worst) == pytest.approx(1)
 
 

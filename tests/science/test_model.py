@@ -58,7 +58,7 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
     data = two_tokens.sample(Task(), n / 30, 30, np.random.default_rng(n))
     weights = torch.randn(students, columns * 30, generator=torch.Generator().manual_seed(n))
     wide, wide_weights = data.double(), weights.double()
-    exact = two_tokens.by_products(wide, wide_weights, 0.3)
+    exact = two_tokens.risk_by_products(wide, wide_weights, 0.3)
     for some, vectors, rtol in ((wide, wide_weights, 1e-12), (data, weights, 2e-5)):
         risk = two_tokens.risk(some, vectors, 0.3)
         assert torch.allclose(risk[0], exact[0], rtol=rtol, atol=0)

@@ -10,7 +10,7 @@ from attention_book.experiments.beyond.one_step import one_step_row
 from attention_phases import Task
 from attention_phases.beyond.one_step import equations, solution
 from attention_phases.beyond.one_step.equations import Valley, average, conjugates, inner_points, potential, update
-from attention_phases.beyond.one_step.solution import UNSETTLED, inner_gains, one_step
+from attention_phases.beyond.one_step.solution import NO_CONVERGENCE, inner_gains, one_step
 from attention_phases.measured import standard_error
 from attention_phases.quadrature import gaussian_points, pool
 from attention_phases.theory import equations as state_evolution
@@ -180,7 +180,7 @@ def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):
 @pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
 def test_a_wild_step_stays_inside_the_domain(q):
     overlaps = Overlaps.of(q, 0.0, 0.1, 1.0)
-    aligned, rest = state_evolution.told_of_teacher(Setting(Task()), overlaps.q**0.5, overlaps.theta)
+    aligned, rest = state_evolution.teacher_given_student(Setting(Task()), overlaps.q**0.5, overlaps.theta)
     assert aligned.item() == pytest.approx(0.1 / q**0.5)
     assert rest.item() == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < rest.item() < 1e-4
 
@@ -191,5 +191,5 @@ def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):
 
     monkeypatch.setattr(solution, "powell", off)
     state = one_step(Task(omega=0.1), 0.75, "positional", 0.0, 64, 4)
-    assert not state.converged and state.reason == UNSETTLED
+    assert not state.converged and state.reason == NO_CONVERGENCE
     assert np.isfinite([state.phi, state.energy, state.valley.gap, *state.stderr.values()]).all()

@@ -17,7 +17,7 @@ from attention_phases.theory import baseline
 from attention_phases.theory.baseline import (
     best_students,
     curvature,
-    diverges_at,
+    divergence_omega,
     floors,
     linear_baseline,
     minimum_bound,
@@ -128,12 +128,15 @@ def test_floors_are_lowest():
     ("kind", "matrix"), [("critical", "standard"), ("linear", "standard"), ("linear", "alternative")]
 )
 def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
-    place = diverges_at(Task(matrix=matrix), kind)
+    place = divergence_omega(Task(matrix=matrix), kind)
     assert place.error < 1e-8
     level = floors(Task(omega=place.value, matrix=matrix))
-    assert level["semantic"] == pytest.approx(level[baseline.FLOOR_MET[kind]], rel=1e-8)
+    assert level["semantic"] == pytest.approx(level[baseline.MATCHING_FLOOR[kind]], rel=1e-8)
     below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
-    assert below["semantic"] < below[baseline.FLOOR_MET[kind]] and above["semantic"] > above[baseline.FLOOR_MET[kind]]
+    assert (
+        below["semantic"] < below[baseline.MATCHING_FLOOR[kind]]
+        and above["semantic"] > above[baseline.MATCHING_FLOOR[kind]]
+    )
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
@@ -174,8 +177,8 @@ def test_where_nothing_is_positional_there_is_no_end(matrix):
 
     At omega = 1 their floors are equal: only rounding tells them apart, and they cross at every omega and at none.
     """
-    assert np.isnan(diverges_at(Task(matrix=matrix), "critical").value)
-    assert diverges_at(Task(matrix=matrix), "linear").value > 0
+    assert np.isnan(divergence_omega(Task(matrix=matrix), "critical").value)
+    assert divergence_omega(Task(matrix=matrix), "linear").value > 0
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0])
@@ -203,7 +206,12 @@ def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():
 
 @pytest.mark.parametrize(
     ("of", "which"),
-    [(diverges_at, "critical"), (diverges_at, "linear"), (minimum_bound, "semantic"), (minimum_bound, "positional")],
+    [
+        (divergence_omega, "critical"),
+        (divergence_omega, "linear"),
+        (minimum_bound, "semantic"),
+        (minimum_bound, "positional"),
+    ],
     ids=["critical", "linear", "semantic", "positional"],
 )
 def test_the_error_of_an_end_is_that_of_its_rule(of, which, monkeypatch):

@@ -45,7 +45,7 @@ def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
             fewer = torch.arange(len(data.inputs)) != number
             parts = {name: getattr(data, name)[fewer] for name in ("inputs", "stiffness", "targets")}
             without = fit(type(data)(**{**vars(data), **parts}), LAM, lowest.weights[None])[0]
-            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - searches.LOWER
+            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - searches.LOSS_RESOLUTION
     assert gained > 0
 
 
@@ -54,7 +54,7 @@ def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
     for temperature, stays in ((0.0, True), (1e-6, True), (10.0, False)):
         minimum = searches.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
         assert minimum.grad_norm <= LBFGS_TOLERANCE
-        assert (abs(minimum.train_loss - begun.train_loss) < searches.LOWER) == stays
+        assert (abs(minimum.train_loss - begun.train_loss) < searches.LOSS_RESOLUTION) == stays
 
 
 def test_the_noise_of_langevin_descent_has_its_variance():

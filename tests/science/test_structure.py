@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_phases import Architecture, BadInput, Task
-from attention_phases.amp.message_passing import iterate, limiting, start_state
+from attention_phases.amp.message_passing import iterate, limiting_data, start_state
 from attention_phases.beyond.curvature import hessian
 from attention_phases.model import sentences, two_tokens
 from attention_phases.model import weights as weights_of
@@ -119,7 +119,7 @@ def test_l1_ends_where_proximal_descent_does():
 def test_message_passing_ends_at_a_minimum(task):
     rng = np.random.default_rng(7)
     drawn = two_tokens.sample(task, 2.0, 400, rng)
-    data = limiting(task, drawn)
+    data = limiting_data(task, drawn)
     run = iterate(task, data, start_state(task, data, start_weights("semantic", drawn.teacher, rng)))
     assert run.converged
     weights = torch.from_numpy(run.state.weights)[None]

@@ -16,7 +16,7 @@ from attention_book.experiments.beyond.optimal import beside_positions
 from attention_book.experiments.kinds import work
 from attention_book.experiments.students import StudentCell
 from attention_phases import Architecture, Task, data_set, measure, message_passing
-from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, spread
+from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, map_jobs
 from attention_phases.model import students, two_tokens
 from attention_phases.model.architectures import STANDARD
 from attention_phases.model.prediction_error import test_error as error_of
@@ -141,14 +141,14 @@ def test_of_ctrl_c_a_waiting_process_says_nothing():
 
 def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
     counted = []
-    assert spread(abs, [-1, -2, -3], None, lambda: counted.append(1)) == [1, 2, 3] and len(counted) == 3
-    monkeypatch.setattr("attention_phases.machine.STARTING", 0.0)
+    assert map_jobs(abs, [-1, -2, -3], None, lambda: counted.append(1)) == [1, 2, 3] and len(counted) == 3
+    monkeypatch.setattr("attention_phases.machine.START_SECONDS", 0.0)
     begun = "attention_phases.machine.process_pool"
     monkeypatch.setattr(begun, lambda workers, _: pytest.fail(f"{workers} processes"))
     with pytest.raises(pytest.fail.Exception, match="2 processes"):
         monkeypatch.setattr("attention_phases.machine.cores", lambda: 2)
-        spread(abs, [-1, -2, -3])
-    assert spread(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
+        map_jobs(abs, [-1, -2, -3])
+    assert map_jobs(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
 
 
 # A training of one's own

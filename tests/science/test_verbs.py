@@ -26,7 +26,7 @@ from attention_phases import (
     train,
 )
 from attention_phases.amp import message_passing as passing
-from attention_phases.amp.message_passing import enough_damping, iterate, limiting, start_state
+from attention_phases.amp.message_passing import enough_damping, iterate, limiting_data, start_state
 from attention_phases.measured import standard_error
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
@@ -34,7 +34,7 @@ from attention_phases.model.weights import overlaps
 from attention_phases.records import fields_of
 from attention_phases.theory import follow, linear_baseline, phase_diagram, solve, spinodal, threshold, thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
-from attention_phases.theory.solver import ENDED, UNSEEN
+from attention_phases.theory.solver import BRANCH_END, NO_RESOLUTION
 
 test_error.__test__ = False  # no test of pytest's
 TASK, FEW = Task(omega=0.3), {"points": 64, "scrambles": 4}
@@ -100,16 +100,16 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, quadrature,
     alone = {alpha: solve(task, alpha, branch, **quadrature) for alpha in alphas}
     for alpha, solution in alone.items():
         same = solution.reason.partition(":")[0] == found.stopped.get(alpha, "").partition(":")[0]
-        assert same or (alpha in found and solution.reason.startswith(UNSEEN))
-        if solution.reason.startswith(UNSEEN):
+        assert same or (alpha in found and solution.reason.startswith(NO_RESOLUTION))
+        if solution.reason.startswith(NO_RESOLUTION):
             name = OWN_OVERLAP[branch]
             known = Measured(getattr(solution.overlaps, name), solution.stderr[name])
             points = quadrature["points"]
-            assert solution.reason == f"{UNSEEN}: {name} = {known} on {points} points; try {4 * points}"
-    assert [alpha for alpha in alphas if alone[alpha].reason == ENDED] == ends
-    assert not any(branch in reason and ENDED in reason for reason in place.reason.split("; "))
+            assert solution.reason == f"{NO_RESOLUTION}: {name} = {known} on {points} points; try {4 * points}"
+    assert [alpha for alpha in alphas if alone[alpha].reason == BRANCH_END] == ends
+    assert not any(branch in reason and BRANCH_END in reason for reason in place.reason.split("; "))
     # At sigma = 0.67 the positional branch has ended, on 2048 points too.
-    assert place.exists or UNSEEN in place.reason or task.sigma == 0.67
+    assert place.exists or NO_RESOLUTION in place.reason or task.sigma == 0.67
 
 
 def test_a_measured_value_counts_as_a_number():
@@ -199,7 +199,7 @@ def test_a_threshold_is_found_next_to_where_its_branch_begins(begins):
 
     def gap_at(alpha, points, known):
         size = max(alpha - begins, 0.0) ** 0.5
-        solution = SimpleNamespace(converged=size > 0, reason=ENDED, alpha=alpha)
+        solution = SimpleNamespace(converged=size > 0, reason=BRANCH_END, alpha=alpha)
         zero = (0.61 - begins) ** 0.5
         return thresholds.Gap(zero - size, -0.5 / size if size else 0.01, 1e-3, {"semantic": solution})
 
@@ -233,5 +233,5 @@ def test_it_says_which_damping_would_settle(monkeypatch):
 def test_data_that_miss_the_limiting_form_are_completed():
     data = two_tokens.sample(TASK, 2.0, 60, np.random.default_rng(0))
     states = [iterate(TASK, some, start_state(TASK, some, data.teacher), steps=5).state for some in
-              (data, limiting(TASK, data))]  # fmt: skip
+              (data, limiting_data(TASK, data))]  # fmt: skip
     np.testing.assert_allclose(*(state.weights for state in states))

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from ..errors import COVERED, BadInput, check_count, check_kind, check_real
+from ..errors import LIMITS_NOTE, BadInput, check_count, check_kind, check_real
 from ..machine import torch_defaults
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, risk, sample
@@ -28,17 +28,17 @@ from ..model.weights import StudentOverlaps, overlaps, overlaps_and_errors
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task, variances
 from ..theory.branches import MINIMA
-from ..theory.equations import bends, teacher_fit, unfitted
+from ..theory.equations import bends, teacher_fit, unfitted_loss
 from ..theory.kernels.two_tokens import forces
 from ..theory.solver import solve
 from ..training.optimizers import start_weights
 from .stability import modes
 
 # Largest number of iterations, and the relative change of Q in one iteration at which the weights have converged.
-STEPS, STILL = 1000, 1e-12
+STEPS, CONVERGED_CHANGE = 1000, 1e-12
 DAMPING = 0.7  # suppresses a collective mode whose factor per iteration lies between -5.7 and 1
 # Safety margin, as a share of the way from the smallest sufficient damping to 1, and points per scramble for the modes.
-SPARE, MODE_POINTS = 0.25, 2**10
+SAFETY_MARGIN, MODE_POINTS = 0.25, 2**10
 
 
 class State(NamedTuple):
@@ -60,12 +60,12 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Passed:
+class MessagePassingResult:
     """The result of message passing on one data set; its fields have the names used for students and theory."""
 
     overlaps: StudentOverlaps  #: order parameters of the final weights
     V: float  #: V of the final state
-    train_loss: float  #: R/d of the sentences in their limiting form, see `limiting`
+    train_loss: float  #: R/d of the sentences in their limiting form, see `limiting_data`
     test_mse: float  #: test error of a student with these weights, exact at this d
     damping: float  #: share of the old state that each step kept
     reason: str  #: why message passing has not converged, and what may help; empty if it has converged
@@ -88,7 +88,7 @@ def message_passing(
     damping: float | None = None,
     steps: int = STEPS,
     report: Callable[[int, float], object] | None = None,
-) -> Passed:
+) -> MessagePassingResult:
     """Run message passing (Algorithm 1) on one data set, which is also the data set of `train` for this seed.
 
     >>> from attention_phases import Task, message_passing
@@ -107,7 +107,7 @@ def message_passing(
     """
     rng = np.random.default_rng(seed_sequence(record_of(task, alpha, d, seed)))
     whole = sample(task, alpha, d, rng)
-    data, weights = limiting(task, whole), start_weights(start, whole.teacher, rng)
+    data, weights = limiting_data(task, whole), start_weights(start, whole.teacher, rng)
     kept = enough_damping(task, alpha, start) if damping is None else damping
     with np.errstate(all="ignore"):  # an overflow is reported in `reason`
         run = iterate(task, data, start_state(task, data, weights), kept, steps, report=report)
@@ -125,7 +125,7 @@ def message_passing(
         reason = f"did not settle in {done} iterations: relative change {last:.1e}"
         reason += f"; with the damping {kept:.3f}, theory asks for {enough:.3f}: try {more:.3f}, or more steps"
     origin = origin_of(task=task, alpha=alpha, d=d, seed=seed, start=start, steps=steps)
-    return Passed(point, run.state.V, loss, test_mse, kept, reason, run, origin)
+    return MessagePassingResult(point, run.state.V, loss, test_mse, kept, reason, run, origin)
 
 
 def enough_damping(task: Task, alpha: float, start: str) -> float:
@@ -150,17 +150,17 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
             values, _ = modes(task, alpha, branch, solution.overlaps, MODE_POINTS)
             values = np.append(values, min(solution.gain, 0.0))
             least = max(least, *((np.abs(values) ** 2 - 1) / np.abs(1 - values) ** 2))
-    return float(least + SPARE * (1 - least))
+    return float(least + SAFETY_MARGIN * (1 - least))
 
 
-def limiting(task: Task, data: Dataset) -> Dataset:
+def limiting_data(task: Task, data: Dataset) -> Dataset:
     """Return the training set, in float64, whose risk message passing minimises.
 
     In the risk of a sample, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by about 1/sqrt(d) around
     their limits. Here the limits replace both, so that the loss of a sentence is ell(h; Y), as in the theory.
     """
     if task.clusters or len(task.teachers) > 1 or np.ndim(task.directions[0].eigenvalue):
-        raise BadInput("message passing covers one teacher, tokens with one law and no clusters" + COVERED)
+        raise BadInput("message passing covers one teacher, tokens with one law and no clusters" + LIMITS_NOTE)
     data = data.to("cpu", torch.float64)
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
@@ -170,7 +170,7 @@ def limiting(task: Task, data: Dataset) -> Dataset:
         data,
         stiffness=torch.full_like(data.stiffness, 2 * task.sigma**2),
         targets=torch.from_numpy(targets).to(data.targets).contiguous(),
-        floor=n * unfitted(task),
+        floor=n * unfitted_loss(task),
     )
 
 
@@ -182,26 +182,26 @@ def start_state(task: Task, data: Dataset, weights: np.ndarray | torch.Tensor) -
 
 
 def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
-    """Return the state after one undamped iteration on a training set from `limiting`.
+    """Return the state after one undamped iteration on a training set from `limiting_data`.
 
     If `width` is 0, the response dg/dw is the derivative, as in Algorithm 1. The derivative misses the jumps of h*.
     Otherwise the response is the slope between w - e and w + e, which includes the jumps. Here e is `width` times the
     root mean square of w.
     """
     x, targets, variance = data.inputs.numpy().reshape(-1, data.d), data.targets.numpy().T.copy(), task.sigma**2
-    of_weights = variances(task, data.d) if task.spectrum else variance
+    weight_variances = variances(task, data.d) if task.spectrum else variance
     w = (x @ state.weights).reshape(-1, 2).T - state.onsager
     g, _ = forces(w, targets, state.V, variance)
     if width:
         trace = _slopes(w, targets, state.V, variance, width * np.sqrt(np.mean(w**2)))
     else:
         trace = _derivatives(w + state.V * g, targets, state.V, variance)
-    A = np.maximum(-of_weights * trace.sum() / data.d, 0.0)  # the bound only acts far from any fixed point
+    A = np.maximum(-weight_variances * trace.sum() / data.d, 0.0)  # the bound only acts far from any fixed point
     chi, pull = 1 / (task.lam + A), g.T.ravel() @ x + A * state.weights
     if task.l1:
         chi, pull = chi * (np.abs(pull) > task.l1), pull - task.l1 * np.sign(pull)
     weights = chi * pull
-    V = float(np.mean(of_weights * chi))
+    V = float(np.mean(weight_variances * chi))
     return State(weights, V * g, V)
 
 
@@ -219,7 +219,7 @@ def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: fl
     return first + second
 
 
-def damped(old: State, new: State, damping: float) -> State:
+def damp(old: State, new: State, damping: float) -> State:
     """Return the average of two states in which the old state has the weight `damping`."""
     return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
@@ -235,7 +235,7 @@ def iterate(
     """Iterate message passing until the weights have converged.
 
     Args:
-        data: a training set, which `limiting` converts.
+        data: a training set, which `limiting_data` converts.
         state: a state from `start_state` or from an earlier run.
         damping, steps: as for `message_passing`.
         report: function that is called after each iteration with the number of iterations and the change.
@@ -243,7 +243,7 @@ def iterate(
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
     check_count("steps", steps)
     check_kind("report", report, Callable | None)
-    data = limiting(task, data)  # has no effect on a training set in its limiting form
+    data = limiting_data(task, data)  # has no effect on a training set in its limiting form
     teacher = data.teacher
 
     def measured(state: State, change: float) -> dict[str, float]:
@@ -251,11 +251,11 @@ def iterate(
         return point.named | {"V": state.V, "change": change}
 
     history = [measured(state, np.inf)]
-    while len(history) <= steps and history[-1]["change"] > STILL:
-        new = damped(state, step(task, data, state), damping)
+    while len(history) <= steps and history[-1]["change"] > CONVERGED_CHANGE:
+        new = damp(state, step(task, data, state), damping)
         change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
         state = new
         history.append(measured(state, float(change)))
         if report:
             report(len(history) - 1, float(change))
-    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= STILL)
+    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= CONVERGED_CHANGE)

@@ -17,9 +17,9 @@ from ..model.sentences import draw
 from ..task import Task
 
 RECOVERY_STEPS = 500
-SETTLED = 1e-8  # change of the estimate in one step at convergence, in units of the teacher's size
-CERTAIN = 1e-12  # posterior variance of a weight below which the teacher counts as known
-MISREAD = 1e-3  # largest relative error of the fields that rounding of the labels may cause
+RECOVERY_TOLERANCE = 1e-8  # change of the estimate in one step at convergence, in units of the teacher's size
+SMALLEST_VARIANCE = 1e-12  # posterior variance of a weight below which the teacher counts as known
+LARGEST_FIELD_ERROR = 1e-3  # largest relative error of the fields that rounding of the labels may cause
 START = 0.05  # size of the random initial weights; the teacher's size is 1
 
 
@@ -56,12 +56,12 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
     matrix = architecture.attention(task)
     true_fields = np.moveaxis(xi @ teacher, 0, 1) / d**0.5  # (n, L)
     y = fields_from_labels(target_attention(true_fields, task.omega, matrix), task.omega, matrix) / task.sigma
-    if not np.median(np.abs(np.abs(y) - np.abs(true_fields.T) / task.sigma)) < MISREAD:
+    if not np.median(np.abs(np.abs(y) - np.abs(true_fields.T) / task.sigma)) < LARGEST_FIELD_ERROR:
         raise ResultError(f"rounding of the labels hides some of the teacher's fields at sigma = {task.sigma:g}")
     rows = xi.reshape(-1, d) / (task.sigma * d**0.5)
     weights, V, forces = START * rng.standard_normal(d), 1.0, np.zeros_like(y)
     change, made = np.inf, 0
-    while made < RECOVERY_STEPS and change > SETTLED and V > CERTAIN:
+    while made < RECOVERY_STEPS and change > RECOVERY_TOLERANCE and V > SMALLEST_VARIANCE:
         w = (rows @ weights).reshape(y.shape) - V * forces
         sign = np.tanh((y * w).sum(0) / V)
         forces = (y * sign - w) / V
@@ -72,4 +72,4 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
         change = np.linalg.norm(new - weights) / d**0.5
         weights, made = new, made + 1
     q = (weights @ teacher) ** 2 / ((weights @ weights) * (teacher @ teacher))
-    return Recovery(float(q), made, bool(change <= SETTLED or V <= CERTAIN))
+    return Recovery(float(q), made, bool(change <= RECOVERY_TOLERANCE or V <= SMALLEST_VARIANCE))

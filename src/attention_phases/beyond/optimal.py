@@ -32,7 +32,7 @@ LONGEST = 64  # largest number of tokens in a sentence
 
 
 @dataclass(frozen=True)
-class Optimal:
+class OptimalResult:
     """The performance of the optimal learner at one alpha, with quadrature errors."""
 
     q: Measured  #: squared cosine of the angle between its estimate and Q*
@@ -40,7 +40,7 @@ class Optimal:
     reached: str  #: how much of the teacher it recovers: "nothing", "part" or "all"
 
 
-def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:
+def optimal(task: Task, alpha: float, tokens: int = 2) -> OptimalResult:
     """Return the performance of the optimal learner with ``n = alpha d`` independent sentences of `tokens` tokens.
 
     At omega = 1 it learns nothing about Q* from any number of sentences, because all labels equal A.
@@ -54,7 +54,7 @@ def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:
     reached = "nothing" if alpha <= weak else "all" if alpha >= exact else "part"
     q = overlap(alpha, tokens)
     coarse = overlap(alpha, tokens, nodes=(NODES[0] // 2, NODES[1] // 2))
-    return Optimal(Measured(q, abs(q - coarse)), estimate_error(task, q, tokens), reached)
+    return OptimalResult(Measured(q, abs(q - coarse)), estimate_error(task, q, tokens), reached)
 
 
 def thresholds_of_learning(tokens: int = 2) -> tuple[float, float]:

@@ -33,7 +33,7 @@ def draw(sequences: int, rng: np.random.Generator) -> tuple[Sequences, Sequences
     return Sequences(training, counts(training)), Sequences(test, counts(test))
 
 
-def from_letters(text: str) -> np.ndarray:
+def parse_letters(text: str) -> np.ndarray:
     """Return the tokens (10,) of a text of ten letters A to O, in upper or lower case."""
     letters = str(text).upper()
     if len(letters) != LENGTH or set(letters) - set(LETTERS):

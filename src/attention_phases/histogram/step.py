@@ -18,10 +18,10 @@ from ..machine import njit
 NORM_EPSILON = 1e-5  # the default of PyTorch's layer norm
 # A test for division by zero would keep loops off the vector units. Fast math would let sums depend on how the code is
 # inlined, which differs between code that was just compiled and code from Numba's cache.
-COMPILED = {"cache": True, "error_model": "numpy"}
+NUMBA_OPTIONS = {"cache": True, "error_model": "numpy"}
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def total(a):
     """Return the sum of a vector, whose length is a multiple of 8, in 8 parts that the processor adds in parallel."""
     s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
@@ -46,7 +46,7 @@ class Rule(NamedTuple):
     epsilon: float = 0.0  #: constant added to the root of the mean square
 
 
-class Trainable(NamedTuple):
+class TrainableModel(NamedTuple):
     """The parameters and gradients of a transformer in training, which are all changed in place."""
 
     named: tuple  #: transformer.Weights, views into `flat`
@@ -73,7 +73,7 @@ class Pass(NamedTuple):
     softmax: np.ndarray  #: (rows, classes), softmax of the logits
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def attend(tokens, chosen, scores, known, scale):
     """Return the softmax of the scores, by position and summed by row of the tables."""
     length = tokens.shape[1]
@@ -100,7 +100,7 @@ def attend(tokens, chosen, scores, known, scale):
     return attention, by_kind
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def attend_back(tokens, chosen, attention, dby_kind, known, scale):
     """Return the gradient with respect to the scores, from the gradient with respect to the attention by table row."""
     length, kinds = tokens.shape[1], dby_kind.shape[1]
@@ -122,7 +122,7 @@ def attend_back(tokens, chosen, attention, dby_kind, known, scale):
     return dscores
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def norm(normed, scale, shift):
     """Normalise the rows of `normed` in place; return their scaled form and the factors of the rows."""
     width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
@@ -140,7 +140,7 @@ def norm(normed, scale, shift):
     return scaled, inverse
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def norm_back(normed, dwide, inverse, scale, dscale, dshift):
     """Replace the gradient of the layer norm's output by the gradient of its input; write those of scale and shift."""
     width = np.float32(normed.shape[1])
@@ -160,7 +160,7 @@ def norm_back(normed, dwide, inverse, scale, dscale, dshift):
             out[c] = inverse[r] * (out[c] - mean - line[c] * slope)
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def rectify(hidden, bias):
     """Add the bias to the rows and apply the ReLU, in place."""
     for r in range(len(hidden)):
@@ -169,7 +169,7 @@ def rectify(hidden, bias):
             line[c] = max(line[c] + bias[c], np.float32(0))
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def rectify_back(hidden, dhidden, dbias):
     """Replace the gradient of the ReLU's output by the gradient of its input; write the gradient of the bias."""
     dbias[:] = 0
@@ -180,7 +180,7 @@ def rectify_back(hidden, dhidden, dbias):
             dbias[c] += out[c]
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def compare(logits, bias, counts, chosen):
     """Replace the logits by their softmax; return the sum of the cross-entropy and the number of correct counts."""
     length = counts.shape[1]
@@ -204,7 +204,7 @@ def compare(logits, bias, counts, chosen):
     return loss, right
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def compare_back(logits, dbias, counts, chosen):
     """Replace the softmax by the gradient of the mean cross-entropy of the logits; write the gradient of the bias."""
     length, rows = counts.shape[1], np.float32(len(logits))
@@ -217,7 +217,7 @@ def compare_back(logits, dbias, counts, chosen):
             dbias[c] += line[c]
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def forward(w, sequences, chosen):
     """Return the sum of the cross-entropy over the sequences `chosen`, the number of correct counts, and a `Pass`."""
     inputs, scale = np.concatenate((w.token, w.position)), np.float32(1 / sqrt(w.token.shape[1]))
@@ -232,7 +232,7 @@ def forward(w, sequences, chosen):
     return loss, right, Pass(inputs, queries, keys, values, attention, by_kind, normed, scaled, inverse, hidden, logits)
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def backward(w, sequences, chosen, s, d):
     """Write the gradient of the mean cross-entropy into the views `d`, from the `Pass` of the same sequences."""
     known, scale = len(w.token), np.float32(1 / sqrt(w.token.shape[1]))
@@ -254,7 +254,7 @@ def backward(w, sequences, chosen, s, d):
     d.position[:] = by_inputs[known:]
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def adam(flat, gradient, free, moments, step, rule):
     """Make one step of Adam, as in PyTorch, on the parameters that are free."""
     first, second = moments[0], moments[1]
@@ -271,7 +271,7 @@ def adam(flat, gradient, free, moments, step, rule):
         flat[i] -= size * mean / (sqrt(square) * root + small)
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def train_epoch(model, sequences, order, batch, rule, step):
     """Train for one epoch over the sequences in the given order, in batches; return the mean cross-entropy on the way.
 
@@ -291,7 +291,7 @@ def train_epoch(model, sequences, order, batch, rule, step):
     return loss / (len(order) * sequences.tokens.shape[1])
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def evaluate(w, sequences, batch):
     """Return the mean cross-entropy over all positions and the share of positions with the correct count."""
     every = np.arange(len(sequences.tokens))

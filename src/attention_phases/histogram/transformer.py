@@ -18,12 +18,12 @@ from torch.nn import functional
 
 from ..errors import check_choice
 from . import LENGTH, TOKENS, VARIANTS, Sequences
-from .step import Rule, Trainable, evaluate, train_epoch
+from .step import Rule, TrainableModel, evaluate, train_epoch
 
 DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
-HALF = DIMENSION // 2
+HALF_DIMENSION = DIMENSION // 2
 # Tensors that a variant freezes in part, and that noise displaces.
-PARTLY_FROZEN = ("token", "position", "query", "key")
+FROZEN_TENSORS = ("token", "position", "query", "key")
 SHAPES = {
     "token": (TOKENS, DIMENSION),
     "position": (LENGTH, DIMENSION),
@@ -75,7 +75,7 @@ def start(rng: np.random.Generator) -> np.ndarray:
     return flat
 
 
-def free(variant: str) -> np.ndarray:
+def trained_mask(variant: str) -> np.ndarray:
     """Return a mask of the parameters that a variant trains: (SIZE,) float32, one if trained and zero if frozen.
 
     Frozen parameters are zero. In both variants the tokens fill the first half of an embedding and the positions the
@@ -84,9 +84,11 @@ def free(variant: str) -> np.ndarray:
     """
     mask = np.ones(SIZE, np.float32)
     weights = views(mask)
-    unread = {"semantic": np.s_[HALF:], "positional": np.s_[:HALF]}[check_choice("variant", variant, VARIANTS)]
-    weights.token[:, HALF:] = 0
-    weights.position[:, :HALF] = 0
+    unread = {"semantic": np.s_[HALF_DIMENSION:], "positional": np.s_[:HALF_DIMENSION]}[
+        check_choice("variant", variant, VARIANTS)
+    ]
+    weights.token[:, HALF_DIMENSION:] = 0
+    weights.position[:, :HALF_DIMENSION] = 0
     weights.query[:, unread] = 0
     weights.key[:, unread] = 0
     return mask
@@ -113,7 +115,7 @@ def train(
     """
     of_start, of_noise, *orders = streams
     last = adam_epochs + sgd_epochs
-    mask = free(variant)
+    mask = trained_mask(variant)
     current = start(default_rng(of_start)) * mask
     kept, model = {"start": current.copy()}, trainable(current, mask)
     curve = []
@@ -136,13 +138,15 @@ def train(
     return kept, curve
 
 
-def trainable(flat: np.ndarray, free: np.ndarray) -> Trainable:
+def trainable(flat: np.ndarray, trained_mask: np.ndarray) -> TrainableModel:
     """Return the parameters (SIZE,) in the form that `train_once` changes in place."""
     gradient = np.empty_like(flat)
-    return Trainable(views(flat), flat, views(gradient), gradient, free, np.zeros((2, SIZE), np.float32))
+    return TrainableModel(views(flat), flat, views(gradient), gradient, trained_mask, np.zeros((2, SIZE), np.float32))
 
 
-def train_once(model: Trainable, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]) -> float:
+def train_once(
+    model: TrainableModel, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]
+) -> float:
     """Train for one epoch, counted from 1, in the order of its random stream; return the mean loss during the epoch."""
     order = default_rng(orders[epoch - 1]).permutation(len(training.tokens))
     batches = -(-len(order) // BATCH)
@@ -151,7 +155,7 @@ def train_once(model: Trainable, training: Sequences, rule: Rule, epoch: int, or
 
 def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
     """Add noise in place to queries, keys and both embeddings, after which no parameter is frozen."""
-    for name in PARTLY_FROZEN:
+    for name in FROZEN_TENSORS:
         weights = getattr(views(flat), name)
         weights += np.float32(UNFREEZING_NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
 
@@ -203,10 +207,10 @@ def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
 
 def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     """Return the attention matrices (n, 10, 10) of a model (SIZE,) for sequences of tokens (n, 10)."""
-    return _by_parts(attention, flat, np.asarray(tokens))
+    return _map_in_chunks(attention, flat, np.asarray(tokens))
 
 
-def _by_parts(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+def _map_in_chunks(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     """Return the values of a function of the network for many sequences, in float64 for the same digits everywhere."""
     weights, parts = tensors_of(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
@@ -226,12 +230,12 @@ def variance_shares(flat: np.ndarray, tokens: np.ndarray) -> dict[str, float]:
     entries, places, pairs = entries[:, off], places[:, off], pairs[:, off]
     total = entries.var()
     return {
-        "by_position": explained(entries.ravel(), places.ravel()) / total,
-        "by_token": explained(entries.ravel(), pairs.ravel()) / total,
+        "by_position": explained_variance(entries.ravel(), places.ravel()) / total,
+        "by_token": explained_variance(entries.ravel(), pairs.ravel()) / total,
     }
 
 
-def explained(values: np.ndarray, groups: np.ndarray) -> float:
+def explained_variance(values: np.ndarray, groups: np.ndarray) -> float:
     """Return the variance of the group means, each weighted by the size of its group."""
     sizes = np.bincount(groups)
     sums = np.bincount(groups, values)
@@ -244,20 +248,22 @@ def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
     The rows are dictionaries with `count`, `places` and `right`.
     """
     places = np.bincount(sequences.counts.ravel(), minlength=LENGTH + 1)
-    right = np.bincount(sequences.counts[counted(flat, sequences.tokens) == sequences.counts], minlength=LENGTH + 1)
+    right = np.bincount(
+        sequences.counts[predicted_counts(flat, sequences.tokens) == sequences.counts], minlength=LENGTH + 1
+    )
     return [{"count": count, "places": places[count], "right": right[count]} for count in range(1, LENGTH + 1)]
 
 
 def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
     """Return the share of positions that the model counts wrong, for each letter (15,)."""
-    wrong = counted(flat, sequences.tokens) != sequences.counts
+    wrong = predicted_counts(flat, sequences.tokens) != sequences.counts
     places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
     return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places
 
 
-def counted(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+def predicted_counts(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     """Return the counts (n, 10) that a model (SIZE,) predicts for sequences of tokens (n, 10)."""
-    return _by_parts(logits, flat, np.asarray(tokens)).argmax(axis=-1)
+    return _map_in_chunks(logits, flat, np.asarray(tokens)).argmax(axis=-1)
 
 
 def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:

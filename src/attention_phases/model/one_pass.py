@@ -20,7 +20,7 @@ HALVES = 2  # parts of the data that are summed separately, as in the stored res
 
 
 @njit(cache=True, nogil=True)
-def pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient):
+def risk_and_gradient(inputs, stiffness, targets, weights, lam, together, risk, gradient):
     """Compute the risk (c,) and gradient (c, d) of one or two columns, which may belong to one student (`together`)."""
     n, (c, d) = len(inputs), weights.shape
     risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)
@@ -54,8 +54,8 @@ def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
             h2 += x2[j] * weights[j]
             h3 += x3[j] * weights[j]
             h4 += x4[j] * weights[j]
-        i_loss, a1, a2 = _of_column(h1, h2, stiffness[i], targets[i, 0], targets[i, 1])
-        k_loss, b1, b2 = _of_column(h3, h4, stiffness[k], targets[k, 0], targets[k, 1])
+        i_loss, a1, a2 = _column_loss(h1, h2, stiffness[i], targets[i, 0], targets[i, 1])
+        k_loss, b1, b2 = _column_loss(h3, h4, stiffness[k], targets[k, 0], targets[k, 1])
         if k == i:  # the number of sentences is odd, and the last one is alone
             k_loss = b1 = b2 = 0.0
         risk += i_loss + k_loss
@@ -66,10 +66,10 @@ def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
 
 
 @njit(cache=True, nogil=True)
-def _of_column(h1, h2, stiffness, t1, t2):
+def _column_loss(h1, h2, stiffness, t1, t2):
     """Return the loss of a sentence with the fields of one column, and its derivatives with respect to the fields."""
     loss, a, b = _loss(h1 * (h1 - h2), h2 * (h2 - h1), stiffness, t1, t2)
-    return loss, *_by_fields(h1, h2, a, b)
+    return loss, *_field_derivatives(h1, h2, a, b)
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -123,11 +123,11 @@ def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
         h_score2 = k_score2 = h_score2 + k_score2
     h_loss, a, b = _loss(h_score1, h_score2, stiffness, t1, t2)
     k_loss, e, f = _loss(k_score1, k_score2, stiffness, t1, t2)
-    return h_loss, k_loss, *_by_fields(h1, h2, a, b), *_by_fields(k1, k2, e, f)
+    return h_loss, k_loss, *_field_derivatives(h1, h2, a, b), *_field_derivatives(k1, k2, e, f)
 
 
 @njit(cache=True, nogil=True)
-def _by_fields(h1, h2, a, b):
+def _field_derivatives(h1, h2, a, b):
     """Return derivatives with respect to the fields from derivatives by the scores h1 (h1 - h2) and h2 (h2 - h1)."""
     return a * (2 * h1 - h2) - b * h2, b * (2 * h2 - h1) - a * h1
 

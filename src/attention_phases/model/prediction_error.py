@@ -48,7 +48,7 @@ def test_error(
     given = check_real("given", given, "a finite number", lambda v: True)
     if attention is not None and np.shape(attention) != (2, 2):
         raise BadInput("attention", attention, "a (2, 2) matrix")
-    q, m, theta, rho, m_teacher = _overlaps_at(task, overlaps, d, trained)
+    q, m, theta, rho, m_teacher = _tested_overlaps(task, overlaps, d, trained)
     variance, root = task.sigma**2, sqrt(q) or 1.0  # zero weights have no direction; their overlaps are zero
     rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
     numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
@@ -67,12 +67,16 @@ def test_error(
         by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
         # In the plane of Q and Q*, xi is fixed by the fields: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
         plane = sum((_mix(miss, part) ** 2).sum(0) for part in (xi, zeta))
-        squares += (variance * plane - 2 * squares + _by_encoding(task, student, miss, by_xi * xi + by_zeta * zeta)) / d
+        squares += (
+            variance * plane - 2 * squares + _encoding_contribution(task, student, miss, by_xi * xi + by_zeta * zeta)
+        ) / d
     per_scramble = squares.mean(1) / 2
     return Measured(float(per_scramble.mean()), standard_error(per_scramble))
 
 
-def _overlaps_at(task: Task, overlaps: Any, d: float, trained: Task | None) -> tuple[float, float, float, float, float]:
+def _tested_overlaps(
+    task: Task, overlaps: Any, d: float, trained: Task | None
+) -> tuple[float, float, float, float, float]:
     """Return q, m, theta, rho and m_teacher under the law of the sentences of `task`; see `test_error`."""
     of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
@@ -102,7 +106,7 @@ def _overlaps_at(task: Task, overlaps: Any, d: float, trained: Task | None) -> t
     return q, m, theta, rho, m_teacher
 
 
-def _by_encoding(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
+def _encoding_contribution(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
     """Return the contribution to d times the squared error of the encoding c u 1_d/sqrt(d), u = (1, -1), in the output.
 
     along: mean component of the tokens along 1_d/sqrt(d), given the fields (2, scrambles, points)

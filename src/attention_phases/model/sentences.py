@@ -54,12 +54,12 @@ def draw(
     """Draw the teacher, then sentences and the teacher's fields; see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
     needed = TOKEN_COPIES * 4 * architecture.tokens * n * d
-    check_memory(*_to_blame(alpha, d), needed)  # before an array of this size is allocated
+    check_memory(*_large_parameter(alpha, d), needed)  # before an array of this size is allocated
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
 
 
-class _Ahead:
+class _ChunkGenerator:
     """A stand-in for a generator that draws sentences in chunks, with the same numbers as one draw of all sentences.
 
     One draw gives the first tokens of all sentences before the second tokens.
@@ -89,18 +89,18 @@ def draw_in_chunks(
     copies: size of the reduced sentences, in copies of the tokens.
     """
     n, most = sentence_count(alpha, d), max(1, CHUNK // (2 * d))
-    check_memory(*_to_blame(alpha, d), copies * 8 * n * d, device)
+    check_memory(*_large_parameter(alpha, d), copies * 8 * n * d, device)
     if n <= most:
         teacher, *sentences = draw(task, alpha, d, rng)
         return teacher, iter([tuple(sentences)])
     counts = [min(most, n - first) for first in range(0, n, most)]
-    check_memory(*_to_blame(alpha, d), 8 * d * (TOKEN_COPIES * most + copies * n * (device == "cpu")))
+    check_memory(*_large_parameter(alpha, d), 8 * d * (TOKEN_COPIES * most + copies * n * (device == "cpu")))
     teacher = draw_teacher(task, d, rng)
-    ahead: Any = _Ahead(rng, counts, 2, d)
+    ahead: Any = _ChunkGenerator(rng, counts, 2, d)
     return teacher, (draw_sentences(task, teacher, count, ahead) for count in counts)
 
 
-def _to_blame(alpha: float, d: int) -> tuple[str, float]:
+def _large_parameter(alpha: float, d: int) -> tuple[str, float]:
     """Return the parameter that makes the data set large, with its value: alpha or d."""
     return ("alpha", alpha) if alpha > d else ("d", d)
 

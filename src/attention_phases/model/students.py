@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import COVERED, BadInput, check_memory
+from ..errors import LIMITS_NOTE, BadInput, check_memory
 from ..machine import torch_defaults
 from ..task import Task
 from .architectures import Architecture
@@ -56,7 +56,7 @@ def sample(
     """Draw a teacher and a training set; for two independent tokens both are the same as in `two_tokens.sample`."""
     if any(direction.encoding != 1 for direction in task.directions) or len(task.teachers) > 1:
         allowed = "tied or rank2, with two independent tokens, for this task"
-        raise BadInput("architecture", architecture.form, allowed + COVERED)
+        raise BadInput("architecture", architecture.form, allowed + LIMITS_NOTE)
     check_memory("d", d, 4 * architecture.tokens * sentence_count(alpha, d) * d, device)
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
@@ -109,7 +109,7 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 # The functions below return the risk (k,), without the penalty of the columns, for each kind of output, given the
 # attention (k, L, L, n). `rest` are the vectors beyond the columns, (k, vectors, d), and `fields` are the fields of u
 # and v, (k, 2, L, n).
-def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
+def _no_value_risk(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x."""
     miss = data.attention - attention
     pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
@@ -118,7 +118,7 @@ def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, at
 
 def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x (1 + u v^T/d), with the penalty on u v^T/d."""
-    plain, miss = _without_value(data, lam, rest, fields, attention), data.attention - attention
+    plain, miss = _no_value_risk(data, lam, rest, fields, attention), data.attention - attention
     (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # a = x u/sqrt(d), b = x v/sqrt(d)
     u_size, v_size, mean = u.square().mean(1), v.square().mean(1), v.mean(1)
     marked = (data.attention * data.positions[:, None]).sum(1)  # Y u, with the position marks u
@@ -139,4 +139,4 @@ def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, atten
 
 
 # The risk for each kind of value matrix, and the number of vectors beyond the columns that multiply the sentences.
-OUTPUTS = {"none": (_without_value, 0), "pair": (_rank_one_value, 2), "full": (_full_value, 0)}
+OUTPUTS = {"none": (_no_value_risk, 0), "pair": (_rank_one_value, 2), "full": (_full_value, 0)}

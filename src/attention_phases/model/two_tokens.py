@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..machine import torch_defaults
 from ..task import Task
-from .one_pass import pass_over
+from .one_pass import risk_and_gradient
 from .sentences import TensorRecord, draw_in_chunks, fit_linear, labels, moments, positional_encoding, sentence_count
 
 
@@ -60,7 +60,7 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
         device: device on which the training set is stored.
     """
     teacher, chunks = draw_in_chunks(task, alpha, d, rng, device)
-    parts = (reduced(positional_encoding(task, xi), labels(task, xi, y), teacher) for xi, y in chunks)
+    parts = (reduce_sentences(positional_encoding(task, xi), labels(task, xi, y), teacher) for xi, y in chunks)
     return join(parts, sentence_count(alpha, d), device)
 
 
@@ -83,7 +83,7 @@ def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
     return replace(whole, **room)
 
 
-def reduced(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
+def reduce_sentences(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
     """Return a training set from tokens with positional encoding, x (2, n, d), and labels `goal` (2, n, d)."""
     d, line = x.shape[2], x[0] - x[1]
     stiffness = line.square().sum(1)
@@ -111,22 +111,22 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 
     The training loss is R/d.
     """
-    return (_in_one_pass if weights.is_cpu else by_products)(data, weights, lam)
+    return (_one_pass_risk if weights.is_cpu else risk_by_products)(data, weights, lam)
 
 
-def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+def _one_pass_risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """Return `risk`, computed by one compiled pass over the sentences for every two columns."""
     inputs, stiffness, targets = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy()
     columns = weights.numpy().reshape(-1, data.d)
     together, values, gradient = len(columns) > len(weights), np.empty(len(columns)), np.empty_like(columns)
     for first in range(0, len(columns), 2):
         some = slice(first, first + 2)  # two columns, or the last column alone
-        pass_over(inputs, stiffness, targets, columns[some], lam, together, values[some], gradient[some])
+        risk_and_gradient(inputs, stiffness, targets, columns[some], lam, together, values[some], gradient[some])
     value = values.reshape(len(weights), -1).sum(1) + data.floor
     return torch.from_numpy(value), torch.from_numpy(gradient.reshape(weights.shape))
 
 
-def by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+def risk_by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """Return `risk`, computed by two products with the data matrix."""
     columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
     h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)

@@ -79,7 +79,7 @@ def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarr
     return scalars
 
 
-def of_weights(
+def measure_student(
     task: Task,
     data: two_tokens.Dataset | students.Sentences,
     weights: Tensor,

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar, root_scalar
 
 from ..attention import attention, softmax, target_attention
 from ..errors import BadInput, ResultError
-from ..measured import UNKNOWN, Measured
+from ..measured import NO_VALUE, Measured
 from ..model.architectures import STANDARD, Architecture
 from ..quadrature import tensor_rule
 from ..task import Task
@@ -28,16 +28,16 @@ from .setting import Setting
 # Gauss-Hermite nodes per axis, depending on the number of tokens. For two tokens 40 nodes already agree to 1e-13,
 # because the integrand is smooth. For six tokens even 24 nodes per axis would be 2e8 nodes.
 LINEAR_NODES = {2: 80, 3: 40, 4: 24}
-FLOOR_MET = {"critical": "positional", "linear": "linear"}  # the floor that equals the semantic floor at omega*
+MATCHING_FLOOR = {"critical": "positional", "linear": "linear"}  # the floor that equals the semantic floor at omega*
 FLOOR_NODES = 40  # nodes per normal variable; 20 nodes give omega* to 1e-9
 RULES = FLOOR_NODES, FLOOR_NODES // 2  # quadrature rules for omega* and for its error
 BRACKET = (0.2, 0.8)  # starting values of kappa and m in the search for their best values
 TIE = 1e-12  # relative difference of two floors below which rounding may explain it
 XTOL = 1e-12  # tolerance of omega*
 SCAN = 20  # number of steps in omega of the search for the point at which a minimum becomes a saddle
-ROUNDED = 1e-6  # an omega* below this value is a rounding error, for example for very small sigma
-VANISHING = 1e-4  # weights below this value count as zero, for tokens of size one
-UNSURE_END = 0.2  # largest relative error of an omega* that is returned
+SMALLEST_END = 1e-6  # an omega* below this value is a rounding error, for example for very small sigma
+ZERO_WEIGHT = 1e-4  # weights below this value count as zero, for tokens of size one
+LARGEST_END_ERROR = 0.2  # largest relative error of an omega* that is returned
 
 
 def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: int | None = None) -> float:
@@ -139,7 +139,7 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     such student.
     """
     _, weight = best_students(task, nodes)[branch]
-    if abs(weight) * max(task.sigma, 1) < VANISHING:
+    if abs(weight) * max(task.sigma, 1) < ZERO_WEIGHT:
         return nan
     z, of_z = tensor_rule(nodes, 2)
     y, variance = task.sigma * z.T, task.sigma**2
@@ -171,9 +171,9 @@ def minimum_bound(task: Task, branch: str) -> Measured:
     ordered = pairwise(places if branch == "semantic" else places[::-1])
     bracket = next(((inside, outside) for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
     if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in RULES):
-        return UNKNOWN
+        return NO_VALUE
     end = _crossing(bend, bracket)
-    return end if end.value > ROUNDED else UNKNOWN
+    return end if end.value > SMALLEST_END else NO_VALUE
 
 
 def _crossing(gap: Callable[[float, int], float], bracket: tuple[float, float]) -> Measured:
@@ -182,7 +182,7 @@ def _crossing(gap: Callable[[float, int], float], bracket: tuple[float, float]) 
     return Measured(value, max(abs(value - rough), XTOL))
 
 
-def diverges_at(task: Task, kind: str) -> Measured:
+def divergence_omega(task: Task, kind: str) -> Measured:
     """Return the omega* at which a threshold diverges; the result does not depend on the omega of `task`.
 
     It is NaN if the threshold does not diverge, because zero weights are best for both students of A alone, which are
@@ -193,15 +193,15 @@ def diverges_at(task: Task, kind: str) -> Measured:
 
     def gap(omega: float, nodes: int = FLOOR_NODES) -> float:
         level = floors(replace(task, omega=omega), nodes)
-        return level["semantic"] - level[FLOOR_MET[kind]]
+        return level["semantic"] - level[MATCHING_FLOOR[kind]]
 
     first, last, semantic = gap(0.0), gap(1.0), floors(replace(task, omega=1.0))["semantic"]
     unread = task.sigma**2 / 2 * ((STANDARD.attention(task) - 0.5) ** 2).sum()  # error that zero weights make on A
     if first < 0 and last <= TIE * unread and semantic >= (1 - TIE) * unread:
-        return UNKNOWN
+        return NO_VALUE
     if first < 0 < min(last, gap(1.0, FLOOR_NODES // 2)):
         crossing = _crossing(gap, (0.0, 1.0))
-        if crossing.error <= UNSURE_END * crossing.value:
+        if crossing.error <= LARGEST_END_ERROR * crossing.value:
             return crossing
     why = "the limits of the test errors are not precise enough at this sigma and A"
     raise ResultError(f"no omega* of the {kind} threshold at sigma = {task.sigma:g}: {why}")

@@ -19,12 +19,12 @@ from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
 from .equations import Averages, Overlaps
-from .setting import TINY, Hats, Setting, cholesky, solve_linear
+from .setting import TINY_NUMBER, Hats, Setting, cholesky, solve_linear
 
 # For each form that the theory covers and each branch: the column of the teacher, counted from 1, that each column of
 # the student overlaps with, and whether the column overlaps with the positions. If two columns add up (rank 2),
 # rotating them changes nothing. With different overlaps q and V are diagonal by symmetry, which fixes the rotation.
-OVERLAPPING = {
+OVERLAP_PATTERNS = {
     "tied": {"semantic": ((1,), (0,)), "positional": ((0,), (1,)), "symmetric": ((0,), (0,))},
     "rank2": {"semantic": ((1, 0), (0, 1)), "positional": ((0, 0), (0, 1)), "both": ((1, 2), (0, 0))},
     "untied": {"semantic": ((1, 1), (0, 0)), "positional": ((0, 0), (1, 1)), "symmetric": ((0, 0), (0, 0))},
@@ -51,10 +51,10 @@ class BranchMap:
 
     def __post_init__(self) -> None:
         self.setting = Setting(self.task, self.architecture, self.general)
-        form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
+        form = check_choice("architecture", self.architecture.form, tuple(OVERLAP_PATTERNS))
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
-        branches = [name for name, (along, _) in OVERLAPPING[form].items() if max(along) <= teachers]
-        along, places = OVERLAPPING[form][check_choice("branch", self.branch, branches)]
+        branches = [name for name, (along, _) in OVERLAP_PATTERNS[form].items() if max(along) <= teachers]
+        along, places = OVERLAP_PATTERNS[form][check_choice("branch", self.branch, branches)]
         # The entries of the Cholesky factors of each law, of theta and of m that are coordinates.
         rows, columns = np.diag_indices(r) if self.architecture.rotates else np.tril_indices(r)
         self.lower = np.repeat(np.arange(laws), len(rows)), np.tile(rows, laws), np.tile(columns, laws)
@@ -66,7 +66,7 @@ class BranchMap:
         # A map with an overlap with the positions oscillates, with eigenvalues of -10 for the standard student.
         # student. The damped iteration then has to keep more of the old value.
         points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
-        self.rough = Rough(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
+        self.rough = RoughIteration(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
 
     def start(self) -> Overlaps:
         """Return start overlaps inside the basin of the branch, close to the teacher or to the positional encoding."""
@@ -91,7 +91,7 @@ class BranchMap:
             factor[..., self.diagonal] = 2 * np.log(factor[..., self.diagonal])
         share = solve_linear(roots[0], theta) / np.sqrt(self.setting.rho[:, None])
         size = np.sqrt((share * share).sum(-2, keepdims=True))
-        share *= np.arctanh(np.minimum(size, 1 - 1e-12)) / np.maximum(size, TINY)
+        share *= np.arctanh(np.minimum(size, 1 - 1e-12)) / np.maximum(size, TINY_NUMBER)
         places = m / np.sqrt(np.einsum("...kk->...k", q[..., 0, :, :]))
         return np.concatenate((*factors, share[(..., *self.teacher)], places[..., self.places]), axis=-1)
 
@@ -106,7 +106,7 @@ class BranchMap:
         own = x[2 * count :]
         share[self.teacher] = own[: len(self.teacher[0])]
         size = np.sqrt((share * share).sum(-2, keepdims=True))
-        share *= np.tanh(np.minimum(size, FARTHEST_SHARE)) / np.maximum(size, TINY) * np.sqrt(rho[:, None])
+        share *= np.tanh(np.minimum(size, FARTHEST_SHARE)) / np.maximum(size, TINY_NUMBER) * np.sqrt(rho[:, None])
         q, V = roots @ roots.mT
         bounded = np.minimum(np.maximum(own[len(self.teacher[0]) :], -FARTHEST_SHARE), FARTHEST_SHARE)
         m[self.places] = bounded * np.sqrt(q[0].diagonal()[self.places])
@@ -166,7 +166,7 @@ class BranchMap:
         return self.alpha * averages.fitted_loss + equations.penalty(self.setting, hats), free
 
 
-class Rough(NamedTuple):
+class RoughIteration(NamedTuple):
     """The settings of the damped iteration that approaches a fixed point."""
 
     points: int  #: points per scramble

@@ -9,7 +9,7 @@ from ..model.architectures import STANDARD, Architecture
 from ..quadrature import SCRAMBLES
 from ..task import Task
 from .equations import Overlaps
-from .solver import ENDED, Solution, solve
+from .solver import BRANCH_END, Solution, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,10 +97,10 @@ def follow(
                     solutions[alpha], last, ended = solution, solution, 0
                     continue
                 stopped[alpha] = solution.reason
-                ended = ended + 1 if solution.reason == ENDED else 0
+                ended = ended + 1 if solution.reason == BRANCH_END else 0
                 if ended == SURE_ENDS:
                     break
-            if not solutions and stopped[alphas[entry]] == ENDED:
+            if not solutions and stopped[alphas[entry]] == BRANCH_END:
                 break
         if solutions:
             break

@@ -1,6 +1,6 @@
 """The ends of a branch of solutions along alpha, and the alpha at which it turns from a minimum into a saddle.
 
-`baseline.diverges_at` finds the ends along omega.
+`baseline.divergence_omega` finds the ends along omega.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import COVERED, BadInput, check_choice, check_kind
-from ..measured import UNKNOWN, Measured
+from ..errors import LIMITS_NOTE, BadInput, check_choice, check_kind
+from ..measured import NO_VALUE, Measured
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..task import Task
 from .branch import BranchMap, Net, polish
 from .branches import MINIMA, Branch, follow
 from .equations import Overlaps, Scalars, average
 from .setting import Setting
-from .solver import ENDED, STEP, UNSEEN, UNSETTLED, Solution, derivatives, solve
+from .solver import BRANCH_END, NO_CONVERGENCE, NO_RESOLUTION, STEP, Solution, derivatives, solve
 from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # Values of a branch's own overlap at which it is solved: on the way to its end, and near the end, from where alpha is
 # extrapolated.
 APPROACH = (1.0, 0.7, 0.5, 0.4)
-NEAR_END = (0.3, 0.2, 0.15, 0.1)
-UNSURE = 0.2  # an end with a larger relative error counts as not found
+END_OVERLAPS = (0.3, 0.2, 0.15, 0.1)
+LARGEST_END_ERROR = 0.2  # an end with a larger relative error counts as not found
 # The semantic minimum begins at some alpha, and the positional minimum ends at some alpha, if it ends at all.
 BORDERS = {"semantic": "start", "positional": "stop"}
 # Multiplying the fields of a branch by these factors gives the fields of its mirror image, whose own overlap has the
@@ -50,7 +50,7 @@ def branch_end(
     """Return the alpha at which a branch of the standard student ends, because its own overlap goes to zero.
 
     The own overlap is theta on the semantic branch and m on the positional branch. Where it vanishes, the branch meets
-    the symmetric branch. The result is NaN if the solver fails or if the relative error exceeds `UNSURE`.
+    the symmetric branch. The result is NaN if the solver fails or if the relative error exceeds `LARGEST_END_ERROR`.
 
     Near its end the branch is better parametrised by the overlap than by alpha. For several small values of
     ``x = theta/sqrt(rho q)``, or ``m/sqrt(q)``, the fixed-point equations are solved for q, V and alpha. By symmetry
@@ -81,17 +81,17 @@ def branch_end(
 
     limits = []
     first = tanh(own) if branch == "semantic" else own
-    for x in (*(x for x in APPROACH if x < first), *NEAR_END):
+    for x in (*(x for x in APPROACH if x < first), *END_OVERLAPS):
         own = np.arctanh(x) if branch == "semantic" else x
         unknown, moves = polish(partial(at, own), unknown, maxfev=60, xtol=1e-6, eps=STEP / 10)
         if np.abs(moves.mean(axis=0)).max() > 0.1 * x:
-            return UNKNOWN
-        if x in NEAR_END:
+            return NO_VALUE
+        if x in END_OVERLAPS:
             slopes = derivatives(lambda unknown, own=own: at(own, unknown)[0], unknown)
             limits.append(exp(unknown[2]) * (1 + np.linalg.solve(-slopes, moves.T)[2]))  # one alpha for each scramble
     # The errors grow like 1/x as x shrinks, so each point has the weight x.
-    end = Measured.mean(np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1])
-    return end if end.error <= UNSURE * end.value else UNKNOWN
+    end = Measured.mean(np.polyfit(np.square(END_OVERLAPS), limits, 1, w=END_OVERLAPS)[1])
+    return end if end.error <= LARGEST_END_ERROR * end.value else NO_VALUE
 
 
 def branch_ends(
@@ -113,9 +113,9 @@ def branch_ends(
             middle, step = (inside + outside) / 2, abs(inside - outside)
             end, cause = branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature), solutions.stopped
             cause = cause[outside].partition(":")[0]
-            ends[side] = end, ENDED if cause == UNSEEN else cause  # the extrapolation shows that it ended
+            ends[side] = end, BRANCH_END if cause == NO_RESOLUTION else cause  # the extrapolation shows that it ended
             if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN, or not this end
-                ends[side] = Measured(middle, step / 2), UNSETTLED
+                ends[side] = Measured(middle, step / 2), NO_CONVERGENCE
     return ends
 
 
@@ -156,16 +156,16 @@ def spinodal(
     check_kind("report", report, Callable | None)
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):
-        raise BadInput("task", task, "of one teacher and without clusters" + COVERED)
+        raise BadInput("task", task, "of one teacher and without clusters" + LIMITS_NOTE)
     points = usual_points("solution") if points is None else points
     alphas = np.geomspace(SMALLEST, LARGEST, 25).tolist()
     quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed}
     if branch == "positional" and points < MIDDLE_POINTS:
-        return Spinodal(UNKNOWN, UNKNOWN, f"{UNSEEN} by {points} points; try {MIDDLE_POINTS}")
+        return Spinodal(NO_VALUE, NO_VALUE, f"{NO_RESOLUTION} by {points} points; try {MIDDLE_POINTS}")
     quadrature["report"] = report
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
-    end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
+    end, _ = ends.get(BORDERS[branch], (NO_VALUE, ""))
     least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
     lasts = least.value > alphas[-1]  # an extrapolation beyond the range searched gives no limit
     reason = ""
@@ -174,7 +174,7 @@ def spinodal(
         place = f"alpha = {edge:.4g}, the end of the range" if edge else f"no alpha from {SMALLEST} to {LARGEST}"
         reason = f"no end of the {branch} branch was found: it exists at {place}"
         reason += ", and is a minimum beyond the largest alpha searched" if lasts else ""
-    return Spinodal(end, UNKNOWN if lasts else least, reason)
+    return Spinodal(end, NO_VALUE if lasts else least, reason)
 
 
 def gain_crossing(
@@ -201,7 +201,7 @@ def gain_crossing(
     pairs = (pair for pair in pairwise(ordered) if gain(pair[1]) <= 1 and (beyond or gain(pair[0]) > 1))
     pair = next(pairs, None)
     if pair is None:
-        return UNKNOWN
+        return NO_VALUE
     near, far = sorted(map(solution_at, pair), key=lambda solution: abs(solution.gain - 1))
     step = abs(near.alpha - far.alpha)
     crossing = _secant(near, far)
@@ -212,7 +212,7 @@ def gain_crossing(
             return _secant(solution, max(near, far, key=lambda other: abs(other.alpha - limit)))
     reach = 3 * crossing.error
     inside = min(pair) - reach < crossing.value < max(pair) + reach
-    return crossing if inside and limit == crossing.value > 0 else UNKNOWN
+    return crossing if inside and limit == crossing.value > 0 else NO_VALUE
 
 
 def _secant(nearer: Solution, farther: Solution) -> Measured:

@@ -17,13 +17,13 @@ from scipy.special import ndtr
 from ..attention import own_attention, softmax
 from ..errors import BadInput
 from ..model.weights import flat_overlaps
-from ..quadrature import over_scrambles
+from ..quadrature import map_scrambles
 from ..task import Task
 from .kernels import general, two_tokens
 from .setting import Hats, Setting, cholesky, largest_eigenvalue, mean_weights, mix, solve_linear
 
 # No fixed point reaches these bounds. They only keep a wild step of a solver in the domain of the equations.
-UNTOLD = 1e-9  # smallest share of the variance of the teacher's field that is independent of the student's field
+SMALLEST_REST = 1e-9  # smallest share of the variance of the teacher's field that is independent of the student's field
 LEAST_Q = 1e-12  # smallest q, in units of the teacher's q
 
 
@@ -98,8 +98,8 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
         return Averages(*means, response=np.full(len(points), np.nan))
     task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # number of axes of each entry after the first
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
-    (means,) = over_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
-    means[:, 4:7] += unfitted(task)
+    (means,) = map_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
+    means[:, 4:7] += unfitted_loss(task)
     columns = [*means.T[:4], np.zeros(len(means)), *means.T[4:]]
     return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
@@ -110,7 +110,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     architecture, (scrambles, n, _) = setting.architecture, points.shape
     tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, architecture.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
-    aligned, rest = told_of_teacher(setting, root, overlaps.theta)
+    aligned, rest = teacher_given_student(setting, root, overlaps.theta)
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
     independent = [part.reshape(scrambles, tokens, -1, n) for part in np.split(numbers, [tokens * r], axis=1)]
     x, z = (_mix_tokens(mixing, part) for part in independent)
@@ -130,7 +130,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     some = gcd(scrambles * n, 2 ** max(0, (10 if anew else 12) - tokens * r // 2))
     parts = tuple(part.reshape(-1, some, *part.shape[2:]) for part in (w, np.ascontiguousarray(Y), lowest))
     problem = anew, setting.covariance, architecture.score, A, reach
-    found = over_scrambles(general.proximal_points, parts, *problem, apart=True)
+    found = map_scrambles(general.proximal_points, parts, *problem, apart=True)
     h, moreau, test_loss = (part.reshape(scrambles, n, *part.shape[2:]) for part in found)
     forces = (h - w) @ A
     g = np.ascontiguousarray(np.moveaxis(forces, 1, 2)).reshape(scrambles, tokens, r, n)
@@ -142,10 +142,10 @@ def _general_means(points, lowest, setting, overlaps, anew):
     of_choices = ((pulls * (choices == k)[:, None], shift.mT @ numbers) for k, shift in enumerate(shifts))
     to_teacher, told = ((a[:, :, None] * b[:, :, :, None]).sum(1) for a, b in ((g, z), independent))
     sums = (
-        _by_law(setting, g, _mix_tokens(c, g)),
-        _by_law(setting, g, x),
+        _sum_by_law(setting, g, _mix_tokens(c, g)),
+        _sum_by_law(setting, g, x),
         pulls.sum(2),
-        _by_law(setting, g, z),
+        _sum_by_law(setting, g, z),
         (g * leans).sum((1, 3)),
         (moreau - ((h - w) * forces).sum(2) / 2).sum(1),
         moreau.sum(1),
@@ -161,7 +161,7 @@ def _mix_tokens(matrix, fields):
     return (matrix @ fields.reshape(*fields.shape[:2], -1)).reshape(fields.shape)
 
 
-def _by_law(setting, left, right):
+def _sum_by_law(setting, left, right):
     """Return sums over n and each law's tokens of products of fields (scrambles, L, i, n) and (scrambles, L, j, n)."""
     by_token = left @ right.mT
     return by_token if len(setting.rho) > 1 else by_token.sum(1, keepdims=True)
@@ -190,17 +190,17 @@ def hessians(h: np.ndarray, targets: np.ndarray, variance: Any) -> np.ndarray:
     return np.array([[h11, h12], [h12, h22]]).T
 
 
-def unfitted(task: Task) -> float:
+def unfitted_loss(task: Task) -> float:
     """Return the loss of two tokens that no student can fit, because rows of A need not sum to 1 as rows of S do."""
     (a11, a12), (a21, a22) = task.matrix
     return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
 
 
-def told_of_teacher(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's covariance."""
     aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
-    return aligned, cholesky(np.maximum(left, UNTOLD * rho[:, None]) if rho.shape[1] == 1 else left)
+    return aligned, cholesky(np.maximum(left, SMALLEST_REST * rho[:, None]) if rho.shape[1] == 1 else left)
 
 
 def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> Hats:
@@ -212,7 +212,7 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
     teacher.
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
-    aligned, rest = told_of_teacher(setting, root, overlaps.theta)
+    aligned, rest = teacher_given_student(setting, root, overlaps.theta)
     theta = solve_linear(rest.mT, (alpha * averages.teacher_noise).mT).mT
     V = solve_linear(root.mT, aligned @ theta.mT - alpha * averages.student_noise.mT)
     theta = (theta + alpha * averages.teacher_pull[..., None, :, None] / setting.rho[:, None]) * (overlaps.theta != 0)

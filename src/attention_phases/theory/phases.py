@@ -6,8 +6,8 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from ..errors import check_kind, check_several
-from ..machine import spread
-from ..measured import UNKNOWN
+from ..machine import map_jobs
+from ..measured import NO_VALUE
 from ..quadrature import SCRAMBLES
 from ..records import origin_of
 from ..task import Task
@@ -53,7 +53,7 @@ def phase_diagram(
     quadrature = {"points": points, "scrambles": scrambles, "seed": seed}
     omegas, alphas = (check_several(name, some) for name, some in (("omegas", omegas), ("alphas", alphas)))
     jobs = [(replace(task, omega=omega), alphas, quadrature) for omega in omegas]
-    table = pd.DataFrame([row for rows in spread(_phases, jobs, workers, report) for row in rows])
+    table = pd.DataFrame([row for rows in map_jobs(_phases, jobs, workers, report) for row in rows])
     table.attrs |= origin_of(task=task, **quadrature)
     return table
 
@@ -67,8 +67,8 @@ def _phases(job: tuple) -> list[dict[str, Any]]:
         minima = {name: solution for name, solution in known.items() if not solution.gain > 1}
         phase = min(minima, key=lambda name: minima[name].train_loss, default=None)
         gap = Gap.of(minima, nan) if len(minima) == len(MINIMA) else None
-        test = (minima[phase].test_mse, minima[phase].stderr["test_mse"]) if phase else UNKNOWN
-        row = {"gap": (gap.value, gap.stderr) if gap else UNKNOWN, "test_mse": test}
+        test = (minima[phase].test_mse, minima[phase].stderr["test_mse"]) if phase else NO_VALUE
+        row = {"gap": (gap.value, gap.stderr) if gap else NO_VALUE, "test_mse": test}
         values = {name: value for name, (value, _) in row.items()} | {f"{name}_error": row[name][1] for name in row}
         where = {"omega": task.omega, "alpha": alpha, "phase": phase}
         rows.append({**where, **values, "linear_mse": linear_baseline(task)})

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from ..errors import COVERED, BadInput, check_kind
+from ..errors import LIMITS_NOTE, BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
 from ..quadrature import LARGEST_NET
 from ..task import Cluster, Task
 
-TINY = 1e-300  # avoids 0/0 where the field of a branch vanishes at its end
-SOFTEST = 1e-3  # smallest stiffness in units of lambda; no fixed point reaches it, but a wild step of a solver may
+TINY_NUMBER = 1e-300  # avoids 0/0 where the field of a branch vanishes at its end
+SMALLEST_STIFFNESS = (
+    1e-3  # smallest stiffness in units of lambda; no fixed point reaches it, but a wild step of a solver may
+)
 
 
 class Spectrum(NamedTuple):
@@ -61,7 +63,7 @@ class Setting:
         if laws > 1 and (laws != tokens or self.architecture.correlation):
             raise BadInput("spectrum", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
         if self.task.l1 and (self.architecture.rank, columns) != (1, 1):
-            raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns" + COVERED)
+            raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns" + LIMITS_NOTE)
         # Joint choices of clusters: their probabilities (K,), position marks and displacements of the first field (K,
         # L).
         choices = self.task.clusters or (Cluster(1.0, (0.0,) * tokens, (0.0,) * tokens),)
@@ -70,7 +72,7 @@ class Setting:
         self.odds, encoding, along = (np.array(part) for part in zip(*choices))
         self.marks, self.leans = self.architecture.positions + encoding, along * np.sqrt(teacher[0, 0])
         if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
-            raise BadInput("clusters along the teacher exclude a spectrum and several teachers" + COVERED)
+            raise BadInput("clusters along the teacher exclude a spectrum and several teachers" + LIMITS_NOTE)
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
         standard = self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
         self.fast = standard and not self.general
@@ -121,7 +123,7 @@ def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
     _, eigenvalues, teacher, encoding = setting.spectrum
     lam = setting.task.lam
     q, theta, V = (mix(eigenvalues, hat) for hat in (hats.q, hats.theta, hats.V))
-    X = inverse(lam * np.eye(V.shape[-1]) + V, SOFTEST * lam)
+    X = inverse(lam * np.eye(V.shape[-1]) + V, SMALLEST_STIFFNESS * lam)
     along, m = theta * teacher[:, None], hats.m[..., None, :, None]
     places = encoding[:, None, None] * m
     field = q + along @ theta.mT + places @ m.mT
@@ -145,7 +147,7 @@ def _shrunk_weights(setting, hats):
     _, eigenvalues, teacher, encoding = setting.spectrum
     task, teacher = setting.task, teacher[:, 0]
     q, theta, V = (mix(eigenvalues, hat)[..., 0, 0] for hat in (hats.q, hats.theta, hats.V))
-    D = np.maximum(task.lam + V, SOFTEST * task.lam)
+    D = np.maximum(task.lam + V, SMALLEST_STIFFNESS * task.lam)
     mean = np.sqrt(encoding) * hats.m
     others = _soft(mean, q, task.l1)
     # Weights for which the teacher's entry is not zero.
@@ -167,7 +169,7 @@ def _soft(mean, variance, threshold):
 
     The moments are the mean of soft(B), of its size and of its square.
     """
-    width = np.sqrt(np.maximum(variance, TINY))
+    width = np.sqrt(np.maximum(variance, TINY_NUMBER))
     sides = []
     for side in (1, -1):
         z = (side * mean - threshold) / width

@@ -22,24 +22,26 @@ from .equations import Overlaps, Scalars, named_overlaps
 TOLERANCE = 1e-6  # largest residual of a solution
 # Where the proximal point jumps, averages over N points change in steps of order 1/N and may step over the fixed point.
 # The remaining distance is accepted if it is below this share of the standard error.
-UNRESOLVED = 0.2
+UNRESOLVED_SHARE = 0.2
 SMALLEST_OVERLAP = 1e-2  # smallest own coordinate of a branch; below it the branch has ended
 # Largest value of three standard errors, relative to the largest overlap, at which an overlap of zero shows an end.
-RESOLVED = 0.1
+RESOLVED_ERROR = 0.1
 DAMPED_STEPS = 400  # largest number of damped steps towards a fixed point
 # Steps of central differences in the coordinates of a branch. Because the proximal point jumps, each of N points
 # changes an average by a step, and the noise of a derivative grows like 1/sqrt(N STEP). The wide step is for few
 # points.
 STEP, WIDE_STEP = 1e-2, 1e-1
 FEW_POINTS = 2**11  # points of all scrambles together below which the derivatives may be noise
-KNOWN = 1.0  # largest standard error of the derivatives that is accepted, in units of the response that they give
+LARGEST_NOISE = (
+    1.0  # largest standard error of the derivatives that is accepted, in units of the response that they give
+)
 
 # Reasons why a solution failed. In a result a colon and a remedy may follow.
-UNSETTLED = "did not settle"
-UNSEEN = "not resolved"
-ENDED = "branch has ended"
+NO_CONVERGENCE = "did not settle"
+NO_RESOLUTION = "not resolved"
+BRANCH_END = "branch has ended"
 SADDLE = "is a saddle"
-PULLED = "clusters pull an overlap that is held at zero"
+CLUSTER_PULL = "clusters pull an overlap that is held at zero"
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,11 @@ class Solution:
 
     The residual is the largest change of a coordinate in one more step of the map. The training loss and the free
     energy come from different formulae and differ only because of the residual. There are these reasons of failure:
-    `UNSETTLED`, the residual is above 1e-6 and the remaining distance above a fifth of a standard error, or a loss is
-    not finite; `ENDED`, the overlap after which the branch is named is zero, and its standard error is small enough to
-    show this; `UNSEEN`, the standard error is too large to decide; `SADDLE`, a damped iteration leaves the solution
-    within its branch (see `gain` for leaving the branch); `PULLED`, clusters pull an overlap away from zero. More
-    points may help for `UNSETTLED` and `UNSEEN`.
+    `NO_CONVERGENCE`, the residual is above 1e-6 and the remaining distance above a fifth of a standard error, or a loss
+    is not finite; `BRANCH_END`, the overlap after which the branch is named is zero, and its standard error is small
+    enough to show this; `NO_RESOLUTION`, the standard error is too large to decide; `SADDLE`, a damped iteration leaves
+    the solution within its branch (see `gain` for leaving the branch); `CLUSTER_PULL`, clusters pull an overlap away
+    from zero. More points may help for `NO_CONVERGENCE` and `NO_RESOLUTION`.
     """
 
     alpha: float  #: sample complexity
@@ -166,7 +168,7 @@ def solve_model(
     """
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
-    with np.errstate(all="ignore"):  # if a value is not finite, the solution has the reason `UNSETTLED`
+    with np.errstate(all="ignore"):  # if a value is not finite, the solution has the reason `NO_CONVERGENCE`
         if start is None:
             x = model.pack(model.start())  # inside the basin of the branch
             last, share = 0 * x, 1 - model.rough.kept
@@ -197,7 +199,7 @@ def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: flo
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
     """Return whether a root is found: the residual is small, or the distance `left` (n,) is below the errors."""
-    return residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED * errors).all())
+    return residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED_SHARE * errors).all())
 
 
 def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
@@ -211,7 +213,7 @@ def _polish(model, x, net):
     return polish(lambda x, anew: displacement(model, x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
 
 
-class Linear(NamedTuple):
+class LinearExpansion(NamedTuple):
     """The first-order expansion of a map and its observables around a fixed point."""
 
     displacement: np.ndarray  #: (n,), remaining displacement in one step
@@ -235,7 +237,7 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     """
     pooled = pool(averages)
     given = judged = _linear_at(model, x, averages, net, STEP)
-    noisy = net.points[:, :, 0].size < FEW_POINTS and given.noise > KNOWN
+    noisy = net.points[:, :, 0].size < FEW_POINTS and given.noise > LARGEST_NOISE
     if noisy and (wide := _linear_at(model, x, averages, net, WIDE_STEP)).noise < given.noise:
         judged, given = wide, max(given, wide, key=lambda each: each.errors.max())
     # Derivative by alpha at fixed averages.
@@ -250,10 +252,13 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
     train_loss, free_energy = map(float, model.losses(x, pooled))
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *given.moves.ravel()]).all()
-    reason, points = _reason_against(model, x, averages, judged, noisy) if finite else UNSETTLED, net.points.shape[1]
-    if finite and reason == UNSETTLED:
+    reason, points = (
+        _reason_against(model, x, averages, judged, noisy) if finite else NO_CONVERGENCE,
+        net.points.shape[1],
+    )
+    if finite and reason == NO_CONVERGENCE:
         reason += f": try more points than {points}, or another seed"
-    if reason == UNSEEN:
+    if reason == NO_RESOLUTION:
         name, known = "theta" if len(model.teacher[0]) else "m", "zero within a large error"
         if isinstance(overlaps, Scalars):
             known = f"{name} = {Measured(getattr(overlaps, name), standard_error(spread[name]))}"
@@ -273,7 +278,7 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     )
 
 
-def _linear_at(model, x, averages, net, step) -> Linear:
+def _linear_at(model, x, averages, net, step) -> LinearExpansion:
     """Return the first-order expansion around x, from differences over `step`.
 
     To first order, scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, where J is the Jacobian of
@@ -291,7 +296,7 @@ def _linear_at(model, x, averages, net, step) -> Linear:
     response = np.eye(len(x)) - jacobian
     noise = standard_error(np.linalg.solve(response, apart.reshape(*images.shape, -1) - jacobian)).max()
     moves = np.linalg.solve(response, (images - image).T)
-    return Linear(image - x, jacobian, noise, moves, dict(zip(model.observables(x, averages), slopes)))
+    return LinearExpansion(image - x, jacobian, noise, moves, dict(zip(model.observables(x, averages), slopes)))
 
 
 def _reason_against(model, x, averages, linear, noisy) -> str:
@@ -300,14 +305,16 @@ def _reason_against(model, x, averages, linear, noisy) -> str:
     noisy: whether there are so few points that the derivatives over `STEP` are noise
     """
     own, errors = x[model.own], linear.errors
-    doubt = noisy and linear.noise > KNOWN  # the standard errors are unreliable, so only an overlap of order one counts
+    doubt = (
+        noisy and linear.noise > LARGEST_NOISE
+    )  # the standard errors are unreliable, so only an overlap of order one counts
     left = np.linalg.solve(np.eye(len(x)) - linear.jacobian, linear.displacement)
     if not is_settled(np.abs(linear.displacement).max(), left, errors):
-        return UNSETTLED
+        return NO_CONVERGENCE
     if not is_present(own, errors[model.own]) or (doubt and (np.abs(own) < 1).any()):
         # Vanishing weights have vanishing errors.
         size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))
-        return ENDED if not doubt and (3 * size * errors[model.own] <= RESOLVED).all() else UNSEEN
+        return BRANCH_END if not doubt and (3 * size * errors[model.own] <= RESOLVED_ERROR).all() else NO_RESOLUTION
     if not (np.linalg.eigvals(linear.jacobian).real < 1).all():
-        return UNSEEN if noisy else SADDLE
-    return PULLED if model.is_pulled(averages) else ""
+        return NO_RESOLUTION if noisy else SADDLE
+    return CLUSTER_PULL if model.is_pulled(averages) else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import BadInput, check_choice, check_kind
-from ..measured import UNKNOWN, Measured, standard_error
+from ..measured import NO_VALUE, Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..quadrature import SCRAMBLES, usual_points
 from ..records import origin_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The branches that each threshold compares; the linear one compares a single branch with the linear model.
 COMPARED_BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha in which thresholds are searched
-SEARCHED = f"between alpha = {SMALLEST} and {LARGEST}"
+SEARCH_RANGE = f"between alpha = {SMALLEST} and {LARGEST}"
 # Points per scramble for the search, and for the refinement up to the last step, which uses all points.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
 # Steps in alpha: at which Newton's method takes over, and at which it ends on some of the points and on all points.
@@ -36,7 +36,7 @@ NEWTON_STEPS = 10  # largest number of Newton steps on each number of points
 class Threshold:
     """A threshold in alpha, or a guess of a threshold with a standard error of NaN.
 
-    `alpha` is `UNKNOWN` if there is no root in the range searched, or if a branch does not reach it. The `reason` then
+    `alpha` is `NO_VALUE` if there is no root in the range searched, or if a branch does not reach it. The `reason` then
     says which. The solutions are within one Newton step of the root.
     """
 
@@ -51,7 +51,7 @@ class Threshold:
         return not isnan(self.alpha.value)
 
 
-NOWHERE = Threshold(UNKNOWN, {})
+NO_THRESHOLD = Threshold(NO_VALUE, {})
 
 
 class Gap(NamedTuple):
@@ -95,7 +95,7 @@ def threshold(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
-    near: Threshold = NOWHERE,
+    near: Threshold = NO_THRESHOLD,
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Threshold:
@@ -164,8 +164,10 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             if settled or not (gap.exists or high < np.inf):
                 break
     if not settled:
-        why = [_lacking(branch, [solution]) for branch, solution in gap.solutions.items() if not solution.converged]
-        return Threshold(UNKNOWN, {}, "; ".join(why) or f"Newton's method did not settle near alpha = {alpha:.4g}")
+        why = [
+            _missing_branch(branch, [solution]) for branch, solution in gap.solutions.items() if not solution.converged
+        ]
+        return Threshold(NO_VALUE, {}, "; ".join(why) or f"Newton's method did not settle near alpha = {alpha:.4g}")
     return Threshold(Measured(float(alpha), float(gap.stderr / abs(gap.slope))), known)
 
 
@@ -184,13 +186,13 @@ def _search(gap_at: GapAt, points: int) -> Threshold:
     for branch in tried[0].solutions:
         found = [gap.solutions[branch] for gap in tried]
         if not any(solution.converged for solution in found):
-            return Threshold(UNKNOWN, {}, _lacking(branch, found))
-    return Threshold(UNKNOWN, {}, f"the two quantities that it compares do not cross {SEARCHED}")
+            return Threshold(NO_VALUE, {}, _missing_branch(branch, found))
+    return Threshold(NO_VALUE, {}, f"the two quantities that it compares do not cross {SEARCH_RANGE}")
 
 
-def _lacking(branch: str, solutions: Sequence[Solution]) -> str:
+def _missing_branch(branch: str, solutions: Sequence[Solution]) -> str:
     """Return a message on a branch that was not found at the alphas of its solutions."""
-    where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else SEARCHED
+    where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else SEARCH_RANGE
     return f"no {branch} branch {where}: {solutions[-1].reason}"
 
 
@@ -232,7 +234,7 @@ def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     return x[before] + share * (x[before + 1] - x[before])
 
 
-def seen_between(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
+def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
     """Return a start for `threshold`: the last alpha at which the gap between known solutions falls through zero.
 
     The solutions are branches[branch][alpha], and `baseline` is the test error of the linear model.
@@ -242,7 +244,7 @@ def seen_between(kind: str, branches: Mapping[str, Mapping[float, Solution]], ba
     gaps = [Gap.of({branch: branches[branch][alpha] for branch in compared}, baseline) for alpha in alphas]
     crossings = falls(np.array(alphas), np.array([gap.value for gap in gaps]))
     if not len(crossings):
-        return NOWHERE
+        return NO_THRESHOLD
     alpha = float(crossings[-1])
     nearest = min(gaps, key=lambda gap: abs(gap.alpha - alpha))
     return Threshold(Measured(alpha, nan), nearest.solutions)

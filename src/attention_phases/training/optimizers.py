@@ -27,8 +27,10 @@ ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000  # largest number of steps of L-BFGS
 # In the check of a user's gradient: the relative change of the weights, and the relative error that is accepted.
-NUDGE, MISSED = 1e-3, 1e-3
-LOWER = 1e-7  # smallest difference in R/d of two distinct minima; a smaller difference may be incomplete convergence
+NUDGE, GRADIENT_ERROR = 1e-3, 1e-3
+LOSS_RESOLUTION = (
+    1e-7  # smallest difference in R/d of two distinct minima; a smaller difference may be incomplete convergence
+)
 
 
 class TrainingSet(Protocol):
@@ -161,7 +163,7 @@ def fit(
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     elif missing := [name for name in ("d", "double") if not hasattr(data, name)]:
         raise BadInput(f"data is not a TrainingSet: it lacks {' and '.join(missing)}")
-    starts = _checked(data, starts)
+    starts = _check_starts(data, starts)
     if own is not None:
         _ask_once(own, data, lam, starts)
     ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
@@ -178,7 +180,7 @@ def fit(
     return fits
 
 
-def _checked(data: Any, starts: Any) -> Tensor:
+def _check_starts(data: Any, starts: Any) -> Tensor:
     """Return initial weights as a tensor after a check that they are finite and have the right number."""
     try:
         starts = torch.as_tensor(starts).detach().clone()  # a tensor of inference mode could not be differentiated
@@ -214,7 +216,9 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
 
     size = max(1.0, float(parts[0].detach().abs().max()))
     try:
-        gradcheck(as_told, starts.double().requires_grad_(), eps=NUDGE, atol=MISSED * size, rtol=0.1, fast_mode=True)
+        gradcheck(
+            as_told, starts.double().requires_grad_(), eps=NUDGE, atol=GRADIENT_ERROR * size, rtol=0.1, fast_mode=True
+        )
     except GradcheckError:
         raise BadInput("risk returns a wrong gradient, or is not continuous; see torch.autograd.gradcheck") from None
 

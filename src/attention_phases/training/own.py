@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from ..errors import BadInput, check_kind
-from ..machine import device_for, torch_defaults
+from ..machine import choose_device, torch_defaults
 from ..model import two_tokens
 from ..model.sentences import draw_in_chunks, labels, positional_encoding, sentence_count
-from ..model.weights import of_weights
+from ..model.weights import measure_student
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
 from .optimizers import Risk, with_l1
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Labelled(two_tokens.Dataset):
+class LabelledData(two_tokens.Dataset):
     """The sentences of one seed of `train`, in float32, for `fit` and for a user-defined training."""
 
     task: Task = field(repr=False)  #: teacher, data and penalty
@@ -55,7 +55,7 @@ class Labelled(two_tokens.Dataset):
 
 class _Risk(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, data: Labelled) -> Tensor:  # pyright: ignore
+    def forward(ctx: Any, weights: Tensor, data: LabelledData) -> Tensor:  # pyright: ignore
         values, gradient = _evaluate(two_tokens.risk, data, weights.detach())
         ctx.save_for_backward(weights, gradient)
         ctx.data = data
@@ -69,13 +69,13 @@ class _Risk(torch.autograd.Function):
         return gradient * of_values[..., None].to(gradient.dtype), None
 
 
-def _differentiable(data: Labelled, weights: Tensor) -> tuple[Tensor, Tensor]:
+def _differentiable(data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Return the result of `_evaluate`, computed by operations that PyTorch can differentiate any number of times."""
     with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
-        return _evaluate(two_tokens.by_products, data, weights)
+        return _evaluate(two_tokens.risk_by_products, data, weights)
 
 
-def _evaluate(risk: Risk, data: Labelled, weights: Tensor) -> tuple[Tensor, Tensor]:
+def _evaluate(risk: Risk, data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Return the risk of weights (..., d), with the penalties of the task, and its gradient, by a given function."""
     rows, task = weights.reshape(-1, data.d).to(data.inputs).contiguous(), data.task
     values, gradient = with_l1(risk, task.l1)(data, rows, task.lam)
@@ -83,7 +83,7 @@ def _evaluate(risk: Risk, data: Labelled, weights: Tensor) -> tuple[Tensor, Tens
 
 
 @torch_defaults()
-def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu") -> Labelled:
+def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu") -> LabelledData:
     """Return the sentences, labels and teacher of ``train(task, alpha, d, seeds=[seed])`` as tensors.
 
     >>> from attention_phases import Task, data_set
@@ -99,21 +99,21 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu
     The risk R is the sum over sentences of ``|label - answer|^2/(2 d)``, plus ``lam |Q|^2/2``. The tensors are on the
     `device`, which is "cpu", "cuda" or "auto" as for `train`. The sentences do not depend on the device.
     """
-    record, device = record_of(task, alpha, d, seed), device_for(device, d)
+    record, device = record_of(task, alpha, d, seed), choose_device(device, d)
     rng = np.random.default_rng(seed_sequence(record))
     origin = origin_of(task=task, alpha=alpha, d=d, seed=seed)
     teacher, chunks = draw_in_chunks(task, alpha, d, rng, device, copies=3)
 
-    def labelled(xi: Tensor, y: Tensor) -> Labelled:
+    def labelled(xi: Tensor, y: Tensor) -> LabelledData:
         x, goal = positional_encoding(task, xi), labels(task, xi, y)
         tokens = {"sentences": x.transpose(0, 1).contiguous(), "labels": goal.transpose(0, 1).contiguous()}
-        return Labelled(**vars(two_tokens.reduced(x, goal, teacher)), task=task, origin=origin, **tokens)
+        return LabelledData(**vars(two_tokens.reduce_sentences(x, goal, teacher)), task=task, origin=origin, **tokens)
 
     return two_tokens.join((labelled(*chunk) for chunk in chunks), sentence_count(alpha, d), device)
 
 
 @torch_defaults()
-def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
+def measure(task: Task, weights: Any, data: LabelledData) -> "pd.DataFrame":
     """Return a table of the measurements of `train` for any weights (d,) or (k, d), with one row per student.
 
     The columns are q, m, theta, train_loss, test_mse (exact at this d, up to a relative error of 1e-3) and linear_mse,
@@ -130,7 +130,7 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     """
     import pandas as pd  # slow to load
 
-    check_kind("data", data, Labelled)
+    check_kind("data", data, LabelledData)
     check_kind("task", task, Task)
     for name in (parameter.name for parameter in fields(Task)):
         if (value := getattr(task, name)) != (of_data := getattr(data.task, name)):
@@ -138,7 +138,7 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
     # One row at a time, so that the digits are the same as in `train`.
     losses = [data.risk(row).item() / data.d for row in rows]
-    table = pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
+    table = pd.DataFrame([measure_student(task, data, row, loss) for row, loss in zip(rows, losses)])
     table.attrs |= data.origin
     return table
 

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 
 from ..errors import BadInput, check_seeds, check_several
-from ..machine import device_for, spread, torch_defaults
+from ..machine import choose_device, map_jobs, torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
-from ..model.weights import of_weights
+from ..model.weights import measure_student
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
 from .optimizers import fit, start_weights
@@ -19,7 +19,7 @@ from .optimizers import fit, start_weights
 if TYPE_CHECKING:
     import pandas as pd
 
-FRESH = 4000  # sentences for the test error on a different task, which give it to two or three per cent
+TEST_SENTENCES = 4000  # sentences for the test error on a different task, which give it to two or three per cent
 
 
 def train(
@@ -64,7 +64,8 @@ def train(
             for a GPU. No result depends on it.
         report: function that is called without arguments after each data set.
         device: "cpu", "cuda" for a GPU, or "auto", which is the GPU if there is one and d is at least
-            `machine.GPU_FROM`. The sentences are the same on every device, but a GPU rounds sums differently.
+            `machine.SMALLEST_GPU_DIMENSION`. The sentences are the same on every device, but a GPU rounds sums
+            differently.
     """
     import pandas as pd  # slow to load
 
@@ -72,10 +73,10 @@ def train(
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     if len({*starts}) < len(starts):
         raise BadInput(f"starts = {starts} names a start twice")
-    records, device = [record_of(task, alpha, d, seed, architecture) for seed in seeds], device_for(device, d)
+    records, device = [record_of(task, alpha, d, seed, architecture) for seed in seeds], choose_device(device, d)
     jobs = [(record, (task, alpha, d, architecture, device), starts, optimizer, settings) for record in records]
     workers = 1 if workers is None and device != "cpu" else workers
-    tables = spread(_trial, jobs, workers, report)
+    tables = map_jobs(_trial, jobs, workers, report)
     table = pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
     asked = {"task": task, "architecture": architecture, "alpha": alpha, "d": d, "seeds": seeds, "optimizer": optimizer}
     table.attrs |= origin_of(**asked, device=device, **settings)
@@ -124,8 +125,9 @@ def train_on(
         architecture: None for the standard one, whose test error is computed from its overlaps.
         given: weight of A in the student's attention, for a student that is given A.
         displaced: standard deviation of a random relative displacement of every start weight; the data do not change.
-        tested: a different task with the same teacher. The rows then have the test errors on `FRESH` sentences of this
-            task: `tested_mse` of the student, and `tested_linear_mse` of the linear model fitted on the training set.
+        tested: a different task with the same teacher. The rows then have the test errors on `TEST_SENTENCES` sentences
+            of this task: `tested_mse` of the student, and `tested_linear_mse` of the linear model fitted on the
+            training set.
     """
     form = architecture.form if architecture else STANDARD.form
     weights = torch.stack([start_weights(start, data.teacher, rng, form) for start in starts])
@@ -133,11 +135,11 @@ def train_on(
     fits = fit(data, task.lam, weights * (1 + displaced * noise), optimizer, l1=task.l1, **settings)
     rows = []
     for start, student in zip(starts, fits):
-        measured = of_weights(task, data, student.weights, student.train_loss, architecture, given)
+        measured = measure_student(task, data, student.weights, student.train_loss, architecture, given)
         found = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
         rows.append({"start": start, **measured, **found})
     if tested is not None:
-        fresh = draw_sentences(tested, data.teacher.cpu(), FRESH, rng)
+        fresh = draw_sentences(tested, data.teacher.cpu(), TEST_SENTENCES, rng)
         linear = sampled_error(tested, *fresh, mixing=data.linear())
         for row, student in zip(rows, fits):
             row |= {"tested_mse": sampled_error(tested, *fresh, student.weights.cpu()), "tested_linear_mse": linear}

@@ -14,16 +14,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...measured import standard_error
-from ...quadrature import over_scrambles, pool
+from ...quadrature import map_scrambles, pool
 from ...task import Task
 from ...theory.branch import BranchMap, Net
-from ...theory.equations import UNTOLD, Overlaps, teacher_fit, unfitted
+from ...theory.equations import SMALLEST_REST, Overlaps, teacher_fit, unfitted_loss
 from ...theory.kernels.two_tokens import forces
 from ...theory.solver import derivatives, displacement, is_present, is_settled
 
 RADII, ANGLES = 3, 6  # number of circles of the inner points, and of points on each circle
-FEW = 2**9  # points per scramble with which derivatives are computed
-MORE = 4 * FEW  # points per scramble if Newton's method fails with `FEW`, as it may where the gap is almost zero
+DERIVATIVE_POINTS = 2**9  # points per scramble with which derivatives are computed
+RETRY_POINTS = (
+    4 * DERIVATIVE_POINTS
+)  # points per scramble if Newton's method fails with `DERIVATIVE_POINTS`, as it may where the gap is almost zero
 CHORDS = 12  # largest number of steps with all points
 LONGEST_STEP = 1.0  # largest step of one coordinate
 
@@ -102,7 +104,7 @@ class Fields(NamedTuple):
         w = self.outer + sqrt(valley.gap) * z
         targets = np.broadcast_to(self.targets, w.shape).reshape(2, -1)
         r, envelope = forces(w.reshape(2, -1), targets, valley.V, task.sigma**2)
-        return r.reshape(w.shape), envelope.reshape(w.shape[1:]) + unfitted(task)
+        return r.reshape(w.shape), envelope.reshape(w.shape[1:]) + unfitted_loss(task)
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
@@ -112,7 +114,7 @@ def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
     def means(nets):
         return np.array([_net_means(net, task, valley, inner) for net in nets]).T
 
-    return InnerAverages(*over_scrambles(means, (points,)))
+    return InnerAverages(*map_scrambles(means, (points,)))
 
 
 def _net_means(net, task, valley, inner):
@@ -144,7 +146,7 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
     variances: ``V_hat = alpha y (P1 - P0 q0/q1) - alpha E<r . (sqrt(q0) xi + sqrt(gap) z)>/q1 + theta theta_hat/q1``.
     """
     q0, gap, m, theta, _, y = valley
-    untold = sqrt(max(task.sigma**2 - theta**2 / q0, UNTOLD * task.sigma**2))
+    untold = sqrt(max(task.sigma**2 - theta**2 / q0, SMALLEST_REST * task.sigma**2))
     theta_hat = (theta != 0) * alpha * averages.teacher_noise / untold
     weighted = y * ((q0 + gap) * averages.power - q0 * averages.mean_power)
     noise = sqrt(q0) * averages.outer_noise + sqrt(gap) * averages.inner_noise
@@ -281,8 +283,8 @@ class Root(NamedTuple):
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return three nets, with the first `FEW` and `MORE` points per scramble and with all points (scrambles, N, 6)."""
-    sizes = sorted({min(size, points.shape[1]) for size in (FEW, MORE)})
+    """Return nets of some, of more and of all points (scrambles, N, 6); the first two serve for derivatives."""
+    sizes = sorted({min(size, points.shape[1]) for size in (DERIVATIVE_POINTS, RETRY_POINTS)})
     return [Net(points[:, :size], fields=0) for size in (*sizes, points.shape[1])]
 
 
@@ -298,13 +300,13 @@ def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
             displaced, averages = displacement(model, x, net)
             return np.array([*displaced, model.losses(x, pool(averages))[0]])
 
-        root = _by_chords(model, x, derivatives(displacement_and_energy, x), whole)
+        root = _chord_iteration(model, x, derivatives(displacement_and_energy, x), whole)
         if root.settled:
             break
     return root
 
 
-def _by_chords(model, x, slopes, net):
+def _chord_iteration(model, x, slopes, net):
     """Return the `Root` that steps with constant derivatives reach from x, or their last point.
 
     slopes: derivatives (n + 1, n) of the displacement and of the energy

@@ -19,13 +19,13 @@ from ...task import Task
 from ...theory.branch import powell
 from ...theory.branches import MINIMA
 from ...theory.equations import Overlaps, Scalars
-from ...theory.solver import ENDED, STEP, TOLERANCE, UNSEEN, UNSETTLED, Solution, displacement, solve
+from ...theory.solver import BRANCH_END, NO_CONVERGENCE, NO_RESOLUTION, STEP, TOLERANCE, Solution, displacement, solve
 from . import equations
 from .equations import BrokenBranch, Fields, Root, SplitBranch, Valley
 
 # Reasons why a solution failed, in addition to the reasons in `solver`.
 NO_MAXIMUM = "no maximum of Phi found"
-CLOSED = "gap has closed"
+GAP_CLOSED = "gap has closed"
 DOUBLINGS = 3  # largest number of doublings or halvings of y, starting from the inverse of the training loss
 SMALLEST_GAP = 1e-4  # ratio gap/q below which the minima count as a single minimum
 WIDENINGS = 60  # largest number of iterations of the gap at fixed overlaps
@@ -44,10 +44,10 @@ class OneStep:
     shift: float  #: Phi minus the replica-symmetric training loss
     slope: float  #: dPhi/dalpha
     residual: float  #: largest change of a coordinate of `BrokenBranch` in one more step of the map
-    #: Why the solution failed; empty if it converged. `UNSETTLED` and `ENDED` have the same meaning as for `Solution`,
-    #: and also apply to the replica-symmetric solution from which the search starts. `CLOSED`: the gap converged to
-    #: zero, although it was positive at first. `NO_MAXIMUM`: no maximum of Phi was found, because Phi was not found to
-    #: decrease on both sides of a ground state.
+    #: Why the solution failed; empty if it converged. `NO_CONVERGENCE` and `BRANCH_END` have the meaning that they have
+    #: for `Solution`, and also apply to the replica-symmetric solution from which the search starts. `GAP_CLOSED`: the
+    #: gap converged to zero, although it was positive at first. `NO_MAXIMUM`: no maximum of Phi was found, because Phi
+    #: was not found to decrease on both sides of a ground state.
     reason: str
     iterations: int  #: evaluations of the map
     #: Everything in `quantities` by scramble (scrambles,), up to a constant; e and Sigma at the mean y.
@@ -66,7 +66,7 @@ class OneStep:
     @property
     def quantities(self) -> dict[str, float]:
         """The order parameters, Phi, e, Sigma and the shift, by name."""
-        return _named(self.valley, self.phi, self.energy, self.shift)
+        return _quantities_by_name(self.valley, self.phi, self.energy, self.shift)
 
     @property
     def stderr(self) -> dict[str, float]:
@@ -132,7 +132,7 @@ def one_step(
         root, reason = _ground_state(root, root_near)
     share, (q, _, theta, _) = root.valley.gap / (root.valley.q0 + root.valley.gap), symmetric.overlaps
     if not (1 - share) * q * task.sigma**2 > theta**2:  # the search diverged to a gap that no student can have
-        return replace(_unbroken(symmetric, y), reason=UNSETTLED)
+        return replace(_unbroken(symmetric, y), reason=NO_CONVERGENCE)
     split = SplitBranch(task, alpha, branch, 0.0, share)
     beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)))
     return _describe(root, beside, reason, iterations=sum(net.calls for net in nets))
@@ -198,13 +198,13 @@ def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep
     """Return the `OneStep` at a root; `beside` is the replica-symmetric root on the same points."""
     valley = root.valley
     moved = Valley(*np.transpose([root.model.unpack(root.x + move) for move in root.moves.T]))
-    spread = _named(moved, root.phis, root.energies, root.phis - beside.phis)
+    spread = _quantities_by_name(moved, root.phis, root.energies, root.phis - beside.phis)
     if not root.settled or not beside.settled:
-        reason = UNSETTLED
+        reason = NO_CONVERGENCE
     elif not root.present:
-        reason = ENDED
+        reason = BRANCH_END
     elif valley.gap < SMALLEST_GAP * valley.q0:
-        reason = CLOSED
+        reason = GAP_CLOSED
     return OneStep(
         valley=valley,
         phi=root.phi,
@@ -232,13 +232,13 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         slope=symmetric.train_slope,
         residual=symmetric.residual,
         # The overlap is not resolved, which counts as an end, as in `Root.present`.
-        reason=ENDED if symmetric.reason.startswith(UNSEEN) else symmetric.reason.partition(":")[0],
+        reason=BRANCH_END if symmetric.reason.startswith(NO_RESOLUTION) else symmetric.reason.partition(":")[0],
         iterations=symmetric.iterations,
-        spread=_named(moved, losses, losses, none),
+        spread=_quantities_by_name(moved, losses, losses, none),
     )
 
 
-def _named(valley: Valley, phi, energy, shift) -> dict:
+def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
     """Return the order parameters, Phi, e, Sigma and the shift by name, as floats or as arrays (scrambles,)."""
     q0, gap, m, theta, V, y = valley
     order = {"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y}

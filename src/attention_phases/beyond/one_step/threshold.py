@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...measured import UNKNOWN, Measured, standard_error
+from ...measured import NO_VALUE, Measured, standard_error
 from ...model.prediction_error import test_error
 from ...task import Task
 from ...theory.branches import MINIMA
@@ -37,13 +37,13 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
     """
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
     if not symmetric.exists:
-        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+        return MovedThreshold(symmetric, NO_VALUE, NO_THRESHOLD, {})
     alpha = symmetric.alpha.value
     solutions = {branch: one_step(task, alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
     reason = "; ".join(f"{branch}: {state.reason}" for branch, state in solutions.items() if state.reason)
     semantic, positional = solutions["semantic"], solutions["positional"]
     if not (semantic.solved and positional.solved):
-        return MovedThreshold(symmetric, UNKNOWN, reason, solutions)
+        return MovedThreshold(symmetric, NO_VALUE, reason, solutions)
     slope = semantic.slope - positional.slope
     error = standard_error(positional.spread["shift"] - semantic.spread["shift"]) / abs(slope)
     shift = Measured((positional.shift - semantic.shift) / slope, error)
@@ -54,16 +54,16 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
     """Return the shift of alpha_l, where the lowest semantic minima predict as well as the linear model."""
     symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
     if not symmetric.exists:
-        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+        return MovedThreshold(symmetric, NO_VALUE, NO_THRESHOLD, {})
     alpha = symmetric.alpha.value
     try:
         ground, typical = (one_step(task, alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         # If the two overlaps of a valley are almost equal, the iteration can leave the domain of the equations.
-        return MovedThreshold(symmetric, UNKNOWN, f"no ground state: {error}", {})
+        return MovedThreshold(symmetric, NO_VALUE, f"no ground state: {error}", {})
     for state in (ground, typical):
         if not state.solved:
-            return MovedThreshold(symmetric, UNKNOWN, f"no solution at y = {state.valley.y:g}: {state.reason}", {})
+            return MovedThreshold(symmetric, NO_VALUE, f"no solution at y = {state.valley.y:g}: {state.reason}", {})
     shift = linear_shift(task, symmetric.solutions["semantic"].test_slope, ground, typical)
     return MovedThreshold(symmetric, shift, ground.reason, {"semantic": ground})
 

@@ -12,9 +12,11 @@ import numpy as np
 from ...machine import njit
 
 MAX_STEPS = 100  # largest number of Newton steps of one descent
-FLAT = 0.3  # smallest curvature, in units of A, of a minimum close to which no new lower minimum can appear
+SMALLEST_CURVATURE = (
+    0.3  # smallest curvature, in units of A, of a minimum close to which no new lower minimum can appear
+)
 LONGEST_OFFSET = 1.0  # largest displacement of a start from w, along one field
-APART = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
+SAME_MINIMUM = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
 SHORTEST = 0.2  # if the global minimum is known to be closer than this to w, no other start is used
 
 
@@ -164,7 +166,7 @@ def descend(h, known, w, Y, C, M, A, work):
         distance = 0.0
         for i in range(n):
             distance += (h[i] - known[i]) ** 2
-        if distance < APART**2:
+        if distance < SAME_MINIMUM**2:
             return np.inf
         loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
         for i in range(n):
@@ -212,7 +214,7 @@ def workspace(count, size):
 
 
 @njit(cache=True)
-def sort_in(h, value, minima, values):
+def insert_minimum(h, value, minima, values):
     """Insert a minimum h (N,) into the two lowest known `minima` (2, N) if it is lower than one of them."""
     if value < values[0]:
         minima[1], values[1] = minima[0], values[0]
@@ -244,7 +246,7 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
                 continue
             h[:] = w
             h[i] += side * offset
-            sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+            insert_minimum(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
 
 
 @njit(cache=True)
@@ -257,13 +259,13 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
     if not np.isnan(kept[1, 0]):
         h[:] = kept[1]
-        sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+        insert_minimum(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
     S, u, curvature, D, gradient, hessian, gauss, step, _ = work
     attention(minima[0], M, S)
     loss_derivatives(minima[0], Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
     for i in range(len(h)):
         for j in range(len(h)):
-            hessian[i, j] += (1.0 - FLAT) * A[i, j]
+            hessian[i, j] += (1.0 - SMALLEST_CURVATURE) * A[i, j]
     if not solve_positive(hessian, gradient, step):
         prox(w, Y, C, M, A, reach, minima, values, h, work)
 

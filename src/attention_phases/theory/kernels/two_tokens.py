@@ -13,11 +13,11 @@ from ...machine import njit
 
 NARROWEST = 0.5  # smallest (h_1 - h_2)^2 of a start, because the scores of equal fields are zero
 MAX_STEPS = 100  # largest number of Newton steps of one descent
-APART = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
+SAME_MINIMUM = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
 NO_MINIMUM = (np.nan, np.nan, np.inf)  # fields and objective if there is no minimum
 # A new lower minimum appears close to a minimum in a flat valley. While the overlaps change by 5 %, this happens only
 # if the smallest curvature of the objective is below this share of 1/V.
-FLAT = 0.3
+SMALLEST_CURVATURE = 0.3
 
 
 @njit(cache=True)
@@ -75,7 +75,7 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
     s1, s2 = logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1))
     value = objective(s1 - t1, s2 - t2, h1, h2, w1, w2, V, variance)
     for _ in range(MAX_STEPS):
-        if (h1 - known[0]) ** 2 + (h2 - known[1]) ** 2 < APART**2:
+        if (h1 - known[0]) ** 2 + (h2 - known[1]) ** 2 < SAME_MINIMUM**2:
             return known
         g1, g2, h11, h12, h22 = derivatives(s1, s2, h1, h2, t1, t2, variance)
         g1 += (h1 - w1) / V
@@ -162,7 +162,7 @@ def follow(kept, w1, w2, t1, t2, V, variance):
         if other[2] < best[2]:
             best = other
     bend = hessian(best, t1, t2, V, variance)
-    if 0.5 * (bend[0] + bend[2] - sqrt((bend[0] - bend[2]) ** 2 + 4.0 * bend[1] * bend[1])) >= FLAT:
+    if 0.5 * (bend[0] + bend[2] - sqrt((bend[0] - bend[2]) ** 2 + 4.0 * bend[1] * bend[1])) >= SMALLEST_CURVATURE:
         return best, bend
     best = search(w1, w2, t1, t2, V, variance)[0]
     return best, hessian(best, t1, t2, V, variance)
