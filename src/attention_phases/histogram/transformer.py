@@ -20,7 +20,7 @@ from ..errors import check_choice
 from . import LENGTH, TOKENS, VARIANTS, Sequences
 from .step import Rule, TrainableModel, evaluate, train_epoch
 
-DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
+DIMENSION, HIDDEN_UNITS, CLASSES = 64, 128, LENGTH + 1
 HALF_DIMENSION = DIMENSION // 2
 # Tensors that a variant freezes in part, and that noise displaces.
 FROZEN_TENSORS = ("token", "position", "query", "key")
@@ -32,9 +32,9 @@ SHAPES = {
     "value": (DIMENSION, DIMENSION),
     "norm_scale": (DIMENSION,),
     "norm_shift": (DIMENSION,),
-    "hidden": (HIDDEN, DIMENSION),
-    "hidden_bias": (HIDDEN,),
-    "output": (CLASSES, HIDDEN),
+    "hidden": (HIDDEN_UNITS, DIMENSION),
+    "hidden_bias": (HIDDEN_UNITS,),
+    "output": (CLASSES, HIDDEN_UNITS),
     "output_bias": (CLASSES,),
 }
 SIZE = sum(int(np.prod(shape)) for shape in SHAPES.values())

@@ -28,7 +28,7 @@ SEARCH_RANGE = f"between alpha = {SMALLEST} and {LARGEST}"
 # Points per scramble for the search, and for the refinement up to the last step, which uses all points.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
 # Steps in alpha: at which Newton's method takes over, and at which it ends on some of the points and on all points.
-ROUGH_STEP, NEAR_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
+ROUGH_STEP, MIDDLE_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
 NEWTON_STEPS = 10  # largest number of Newton steps on each number of points
 
 
@@ -157,7 +157,7 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             known, step = gap.solutions if gap.exists else known, gap.value / gap.slope
             low, high = (low, alpha) if gap.exists and gap.value <= 0 else (alpha, high)
             # Newton's next step would be of the order of this one squared.
-            settled = gap.exists and min(abs(step), high - low) <= (LAST_STEP if count == points else NEAR_STEP)
+            settled = gap.exists and min(abs(step), high - low) <= (LAST_STEP if count == points else MIDDLE_STEP)
             alpha = max(alpha - step, SMALLEST)
             if high < np.inf and not (gap.exists and low <= alpha <= high):
                 alpha = (low + high) / 2
