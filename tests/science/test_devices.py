@@ -1,7 +1,7 @@
-"""Students on a GPU: what runs there, with whose sentences, and what is refused where there is none.
+"""Training of students on a GPU: the operations, the sentences, and the errors if there is no GPU.
 
-Where there is no GPU, PyTorch's device "meta", of tensors without values, stands for one. The code that a GPU runs is
-then compared with the compiled one, both on the CPU.
+Without a GPU, PyTorch's device "meta", whose tensors have no values, stands for it. The code for a GPU is then compared
+with the compiled code, both on the CPU.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ def on_a_gpu(test):
 
 @pytest.fixture
 def pretended(monkeypatch):
-    """A function that says whether a GPU is there."""
+    """Return a function that says whether there is a GPU."""
     return lambda there: monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
 
 
@@ -87,11 +87,11 @@ def test_a_cell_names_the_gpu_that_it_has_used_and_no_other_one(monkeypatch):
     assert provenance.environment(provenance.allocations())["accelerator"] is None
 
 
-# On another device, in tensors without values
+# On another device, with tensors without values
 
 
 class OneDevice(TorchDispatchMode):
-    """Within it no operation takes tensors of two devices, which "meta" allows to some."""
+    """A context in which no operation may combine tensors of two devices, which "meta" sometimes allows."""
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         tensors = (part for part in tree_leaves((args, kwargs)) if torch.is_tensor(part) and part.ndim)
@@ -108,7 +108,7 @@ def test_no_tensor_of_the_cpu_is_left_in_the_risk_of_data_elsewhere(architecture
     weights = torch.ones(2, data.sizes[-1], device="meta")
     with OneDevice():
         assert {part.device.type for part in risk(data.to("meta"), weights, 0.01)} == {"meta"}
-        with pytest.raises(RuntimeError):  # as it should be if a tensor were left
+        with pytest.raises(RuntimeError):  # the error that a tensor on the wrong device should cause
             risk(replace(data.to("meta"), inputs=data.inputs), weights, 0.01)
 
 
@@ -156,7 +156,7 @@ def test_products_have_all_digits_whatever_the_caller_has_set():
         torch.set_float32_matmul_precision("highest")
 
 
-# Larger than what is drawn at once
+# Data sets that are larger than one draw
 
 
 CLUSTERS = ((0.5, (0.3, -0.3), (0.2, 0.1)), (0.5, (-0.3, 0.3), (0.0, 0.1)))
@@ -169,7 +169,8 @@ def test_a_data_set_that_is_drawn_in_chunks_is_the_same_and_so_is_what_is_drawn_
         return sample(task, 1.55, 20, rng), rng.standard_normal(5).tolist(), data_set(task, 1.55, 20)
 
     whole, after, tensors = drawn()
-    monkeypatch.setattr("attention_phases.model.sentences.CHUNK", 2 * 20 * 8)  # 8 sentences of 31, seven at the end
+    # Chunks of 8 of the 31 sentences, with seven in the last chunk.
+    monkeypatch.setattr("attention_phases.model.sentences.CHUNK", 2 * 20 * 8)
     chunked, later, joined = drawn()
     assert later == after and torch.equal(joined.sentences, tensors.sentences)
     pairs = [(chunked, whole), (joined, tensors)]
@@ -192,7 +193,7 @@ def test_a_data_set_that_does_not_fit_is_refused_in_one_line_before_it_is_drawn(
         train(TASK, 1.5, 3_000_000, 1)
 
 
-# Where there is a GPU
+# Tests that need a GPU
 
 
 @on_a_gpu

@@ -1,4 +1,4 @@
-"""The verbs of the library compose: their solutions, overlaps and tables go into one another."""
+"""The functions of the library work together: solutions, overlaps and tables of one are arguments of others."""
 
 import json
 from dataclasses import replace
@@ -36,7 +36,7 @@ from attention_phases.theory import follow, linear_baseline, phase_diagram, solv
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.solver import BRANCH_END, NO_RESOLUTION
 
-test_error.__test__ = False  # no test of pytest's
+test_error.__test__ = False  # keeps pytest from collecting it as a test
 TASK, FEW = Task(omega=0.3), {"points": 64, "scrambles": 4}
 
 
@@ -86,9 +86,9 @@ def test_numbers_and_lists_come_in_every_form(kind):
     assert len(own_cells({"alpha": kind([1.0, 2.0]), "d": one(20), "seeds": kind([5, 7])}, "mine")) == 4
 
 
-# Random places near ends, where noise is large; of the first the hole at 0.75 was taken for an end, of the fourth jumps
-# for a solution; of the fifth the damped iteration left the branch, whose map oscillates with an eigenvalue of -22, and
-# of the last a solution was taken for a saddle.
+# Random parameters close to ends, where noise is large. At the first the gap at 0.75 was taken for an end. At the
+# fourth jumps were taken for a solution. At the fifth the damped iteration left the branch, whose map oscillates with
+# an eigenvalue of -22. At the last a solution was taken for a saddle.
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, quadrature,
             assert solution.reason == f"{NO_RESOLUTION}: {name} = {known} on {points} points; try {4 * points}"
     assert [alpha for alpha in alphas if alone[alpha].reason == BRANCH_END] == ends
     assert not any(branch in reason and BRANCH_END in reason for reason in place.reason.split("; "))
-    # At sigma = 0.67 the positional branch has ended, on 2048 points too.
+    # At sigma = 0.67 the positional branch has ended, with 2048 points as well.
     assert place.exists or NO_RESOLUTION in place.reason or task.sigma == 0.67
 
 
@@ -195,7 +195,7 @@ def test_a_threshold_that_is_none_says_why():
 
 @pytest.mark.parametrize("begins", [0.6, 0.609])
 def test_a_threshold_is_found_next_to_where_its_branch_begins(begins):
-    """The gap falls like a root from there, and Newton's method steps over it."""
+    """The gap falls like a square root at the beginning of the branch, and Newton's method steps over it."""
 
     def gap_at(alpha, points, known):
         size = max(alpha - begins, 0.0) ** 0.5
@@ -216,7 +216,8 @@ def test_message_passing_has_the_data_and_the_names_of_training():
     assert passed.converged and passed.reason == ""
     for name in ("q", "theta", "train_loss", "test_mse"):
         found = getattr(passed.overlaps if name in ("q", "theta") else passed, name)
-        assert found == pytest.approx(row[name], rel=0.3), name  # its sentences have their limiting form
+        # Message passing uses the limiting form of the sentences.
+        assert found == pytest.approx(row[name], rel=0.3), name
     assert test_error(TASK, passed.overlaps, 100).value == pytest.approx(passed.test_mse, rel=1e-9)
 
 
