@@ -52,7 +52,7 @@ def milliseconds(work, *arguments):
 def main():
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
-    mask = tf.free("semantic")
+    mask = tf.trained_mask("semantic")
     flat = tf.start(rng) * mask
     tokens = histogram.draw(10_000, rng)[0].tokens[: BATCHES * tf.BATCH]
     sequences = histogram.Sequences(tokens, histogram.counts(tokens))

@@ -14,7 +14,7 @@ import pandas as pd
 from attention_book.paths import ROOT
 from attention_phases import Architecture, BadInput, Task, data_set, fit, message_passing, solve, train
 from attention_phases.model import two_tokens
-from attention_phases.theory.solver import ENDED, UNSEEN, UNSETTLED
+from attention_phases.theory.solver import BRANCH_END, NO_CONVERGENCE, NO_RESOLUTION
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 TASKS = {
@@ -26,7 +26,11 @@ TASKS = {
     "A = (30, 10; 10, 30)": {"matrix": ((30, 10), (10, 30))},
 }
 BRANCHES = {"semantic": ("theta", "m"), "positional": ("m", "theta")}  # what is not zero, and what is
-SHORT = {ENDED: "none", UNSETTLED: "unsettled", UNSEEN: "unsettled"}  # what failed solutions say of themselves
+SHORT = {
+    BRANCH_END: "none",
+    NO_CONVERGENCE: "unsettled",
+    NO_RESOLUTION: "unsettled",
+}  # what failed solutions say of themselves
 TABLE = ROOT / "book" / "limits.csv"
 
 

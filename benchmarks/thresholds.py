@@ -9,7 +9,7 @@ import time
 from attention_book.published import CRITICAL_ALPHA
 from attention_phases import Task
 from attention_phases.theory import threshold
-from attention_phases.theory.thresholds import NOWHERE
+from attention_phases.theory.thresholds import NO_THRESHOLD
 
 
 def timed(*arguments, **options):
@@ -21,7 +21,7 @@ def timed(*arguments, **options):
 
 if __name__ == "__main__":
     timed(Task(), "critical", points=2**7)  # compiles
-    near, seconds = NOWHERE, [0.0, 0.0]
+    near, seconds = NO_THRESHOLD, [0.0, 0.0]
     for omega in sorted(CRITICAL_ALPHA):
         near, followed = timed(Task(omega=omega), "critical", near=near)
         alone, searched = timed(Task(omega=omega), "critical")

@@ -57,7 +57,7 @@ from attention_book.paths import DATA, stored_table
 from attention_book.store import parquet
 from attention_book.store.provenance import environment, restore
 from attention_phases.errors import BadInput
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import NO_VALUE, Measured
 from attention_phases.records import canonical
 from attention_phases.task import Task
 from attention_phases.theory.branches import OWN_OVERLAP
@@ -253,7 +253,7 @@ def thresholds(published, rows):
         same = rows[(rows["matrix"] == matrix) & (rows["omega"] == omega)]
         for kind, (upper, lower) in CROSSING.items():
             theory = curve(lines[matrix], kind)
-            theirs = _their_crossing(table, upper, lower, rng) if omega in theory.index else UNKNOWN
+            theirs = _their_crossing(table, upper, lower, rng) if omega in theory.index else NO_VALUE
             if np.isnan(theirs.value):
                 continue
             ours = {name: crossing(GAPS[kind](some)) for name, some in same.groupby("optimizer")}
@@ -271,7 +271,7 @@ def _their_crossing(table, upper, lower, rng):
     noise = np.hypot(table["error"][upper], table["error"][lower]).to_numpy()
     place = last_fall(alphas, gap)
     if np.isnan(place):
-        return UNKNOWN
+        return NO_VALUE
     drawn = last_fall(alphas, gap + noise * rng.standard_normal((DRAWS, len(gap))))
     return Measured(place, np.nanstd(drawn))
 

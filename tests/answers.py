@@ -1,4 +1,4 @@
-"""What commands print, read by the letter of their format."""
+"""Answers of commands, read strictly in the format that they claim to have."""
 
 import json
 
@@ -6,6 +6,6 @@ import pytest
 
 
 def only_object(text):
-    """The one JSON object that `text` is, by the letter of the standard."""
+    """Return the only JSON object in `text`, which must obey the standard."""
     assert text.endswith("}\n") and text.count("\n") == 1
     return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))

@@ -1,4 +1,4 @@
-"""The built book: where it is, and how a page of it is opened, from the disk and without a network."""
+"""The built book: its folder, and a way to open its pages from the disk and without a network."""
 
 import os
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ HTML = (HERE / os.environ.get("BOOK", "_build/smoke/_build/html")).resolve()
 EXECUTED = HTML / "book" / "_executed"
 MOVED = [HTML / path.relative_to(HERE / "book/_moved") for path in (HERE / "book/_moved").rglob("*.html")]
 PAGES = sorted({*(HTML / "book").rglob("*.html")} - {*MOVED})
-# Of the interface's pages, which one template makes, every thirtieth is opened, and the first.
+# The first and every thirtieth of the reference pages, which all come from one template.
 READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::30]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 FRAMES = case_text("frames.js")
@@ -21,12 +21,12 @@ TYPESET = "() => window.MathJax?.startup?.promise?.then(() => true) ?? false"
 
 @contextmanager
 def opening(chromium):
-    """A function that opens a page and waits for its mathematics; afterwards, nothing must have been complained of."""
+    """Yield a function that opens a page and waits for its mathematics; at the end no page may have complained."""
     context = chromium.new_context(offline=True, viewport=DESK)
     complaints = []
 
     def failed(asked):
-        if asked.failure != "net::ERR_ABORTED":  # of pictures further down, when a page is closed
+        if asked.failure != "net::ERR_ABORTED":  # a page that is closed early aborts pictures further down
             complaints.append(f"missing: {asked.url}")
 
     def opened(path):

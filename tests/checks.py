@@ -1,4 +1,4 @@
-"""What every experiment needs: `check_experiment("staying")` says what it lacks.
+"""Checks that every experiment must pass: `check_experiment("staying")` yields the defects of an experiment.
 
 On the command line: `.venv/bin/python -m pytest tests/book/test_experiments.py -k staying`.
 """
@@ -20,7 +20,7 @@ from attention_book.store.parquet import load
 from attention_phases.errors import ResultError
 from attention_phases.records import canonical
 
-# The gauge of two columns, and what each holds at zero. The errors of these too.
+# Overlaps that are zero because of the gauge of two columns or because a branch holds them at zero.
 ZERO = {
     "fig11": {"theta_2"},
     "fig14_random": {"theta_2"},
@@ -30,7 +30,7 @@ ZERO = {
 
 
 def check_experiment(name):
-    """Yield what an experiment lacks, a sentence each: stored results, tolerances, meanings and units of columns."""
+    """Yield a sentence for each defect of an experiment: stored results, tolerances, meanings and units of columns."""
     table, cell_type = DATA / f"{name}.parquet", type(grid(name, "smoke")[0])
     yield from check_cells(table, grid(name, "paper"), f"attention-phases sweep {name} --profile paper")
     yield from check_cells(reference.RESULTS / table.name, reference.cells_of(name), "make reference")
@@ -40,7 +40,7 @@ def check_experiment(name):
 
 
 def check_cells(table, cells, remedy):
-    """A point that is left out would be missed by nobody, and a cell of another name be computed by every reader."""
+    """Yield a sentence for each cell that is missing or has another name than its grid gives it."""
     named = [canonical(cell) for cell in cells]
     if len(named) != len(set(named)):
         yield f"{table.name}: {len(named) - len(set(named))} cells are there twice"
@@ -54,7 +54,7 @@ def values_of(table, column):
 
 
 def check_columns(table, own):
-    """Each column has a meaning and says it, numbers have a unit, and every name that a column holds is explained."""
+    """Yield a sentence for each column without meaning or unit, and for each name in a column without explanation."""
     for column in pq.read_schema(table):
         try:
             about = described(column.name, own)
@@ -73,10 +73,10 @@ def check_columns(table, own):
 
 
 def check_tolerances(rows, kind, zero=()):
-    """A tolerance is small beside what it is a tolerance of: one that is larger lets everything pass.
+    """Yield a sentence for each tolerance that is too large to detect a change.
 
-    It is a fifth of the large values of a column at most. What is zero but for its error, as the complexity of a ground
-    state, is compared with its error. An overlap that is zero by symmetry has no size.
+    A tolerance is at most a fifth of the large values of its column. A quantity that is zero within its error, such as
+    the complexity of a ground state, is compared with its error. An overlap that is zero by symmetry has no size.
     """
     if kind.beginning:
         rows = rows.groupby("cell", observed=True).head(BEGINNING)
@@ -94,7 +94,8 @@ def check_tolerances(rows, kind, zero=()):
         if relative > (0.3 if column.endswith("_error") else 0.1):
             yield f"column {column!r}: a relative tolerance of {relative:g} is large"
     known = {"cell", *provenance.ORIGIN, *kind.unrepeatable, *json.loads(str(rows["cell"].iloc[0]))}
-    for column in rows.columns.difference([*known, *tolerances]):  # equal to the last bit: settings, no results
+    # These are settings rather than results, and must be equal to the last bit.
+    for column in rows.columns.difference([*known, *tolerances]):
         values = rows[column].dropna()
         if pd.api.types.is_float_dtype(values) and (values.round(6) != values).any():
             yield f"column {column!r} holds results and has no tolerance"

@@ -1,14 +1,14 @@
-"""Find a Chromium to read the book as a person does; run as a script, get one if there is none."""
+"""Find a Chromium for tests that open pages; as a script, install one if there is none."""
 
 import os
 import shutil
 import subprocess
 import sys
 
-# The first, Debian's, draws no window: the others take half as long again for a page, or more.
+# Debian's headless Chromium comes first, because it draws no window. The others take at least half as long again.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = ["-o", "Acquire::http::Timeout=10", "-o", "Acquire::Retries=0"]  # of apt-get
-QUIET = [  # no sandbox: containers run as root; the rest keeps Chromium from calling its maker
+PATIENCE = ["-o", "Acquire::http::Timeout=10", "-o", "Acquire::Retries=0"]  # timeouts of apt-get
+QUIET = [  # no sandbox, because containers run as root; the other flags keep Chromium from contacting its maker
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -20,22 +20,22 @@ QUIET = [  # no sandbox: containers run as root; the rest keeps Chromium from ca
 
 
 def find():
-    """Path of a Chromium: the environment's CHROMIUM, one on the PATH, or Playwright's own; None if there is none."""
+    """Return the path of a Chromium from CHROMIUM, from the PATH or from Playwright, or None if there is none."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None) or _playwrights()
 
 
 def _playwrights():
     ask = "from playwright.sync_api import sync_playwright as s\nwith s() as p: print(p.chromium.executable_path)"
-    # In a process of its own: it may be running in this one.
+    # In a separate process, because Playwright may be running in this process.
     answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, encoding="utf-8")
     path = answer.stdout.strip()
     return path if os.path.exists(path) else None
 
 
 def main():
-    """Leave 0 if a Chromium is there, or could be installed: as root with apt-get, else by Playwright.
+    """Return 0 if a Chromium exists or can be installed, as root with apt-get and otherwise by Playwright.
 
-    Where a slower one is there already, such a root gets the fast one beside it.
+    If only a slower Chromium exists, root also gets the fast one.
     """
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if not (os.environ.get("CHROMIUM") or shutil.which(NAMES[0])) and root and shutil.which("apt-get"):

@@ -1,4 +1,4 @@
-"""The command line, Python in a process of its own, a Chromium, and pages of the built book in it."""
+"""Fixtures: the command line, Python in a separate process, a Chromium, and pages of the built book."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from attention_book.command_line import main as cli
 from attention_book.store.sweep import Store
 from attention_phases.machine import ONE_THREAD
 
-# What a script starts in the background ignores Ctrl-C, and so would all that tests start.
+# A process that a script starts in the background ignores Ctrl-C, and so would all processes that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GUARD = """
@@ -38,7 +38,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Mark as slow a test that opens a page or runs programs without a network; to keep references, run no others."""
+    """Mark tests that open a page or run programs without a network as slow; select the tests that keep references."""
     if config.getoption("keep_references"):
         items[:] = [item for item in items if "compare" in getattr(item, "fixturenames", ["compare"])]
     for item in items:
@@ -48,12 +48,12 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def run(capsys):
-    """A function that runs a command line and returns exit code, stdout and stderr."""
+    """Return a function that runs a command line and returns its exit code, stdout and stderr."""
 
     def run(*arguments):
         try:
             code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as ended:  # how argparse leaves
+        except SystemExit as ended:  # argparse exits in this way
             code = ended.code
         return code, *capsys.readouterr()
 
@@ -62,9 +62,9 @@ def run(capsys):
 
 @pytest.fixture
 def compare(request):
-    """A function that compares lines with those kept under a name, or keeps them where references are written."""
+    """Return a function that compares lines with a record of this name, or writes the record with --keep-references."""
 
-    import reference  # with what reads notebooks, which tests of the science do without
+    import reference  # imports packages for notebooks, which the tests of the science do not need
 
     def compare(name, lines, same=reference.agree):
         path = reference.FOLDER / "records" / f"{name}.txt"
@@ -79,20 +79,20 @@ def compare(request):
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    """Sweeps run in a thread: to start another process takes longer, and `test_sweep.py` is about that."""
+    """Run sweeps in a thread, because starting processes takes longer and `test_sweep.py` tests them."""
     monkeypatch.setattr("attention_book.experiments.results.process_pool", lambda *_: ThreadPoolExecutor(1))
 
 
 @pytest.fixture
 def store(tmp_path):
-    """An empty store of results."""
+    """Return an empty store of results."""
     with Store(tmp_path / "s.sqlite") as opened:
         yield opened
 
 
 @pytest.fixture
 def answer(run):
-    """A function that runs a command with --json, which must succeed in silence, and returns its object."""
+    """Return a function that runs a command with --json, which must succeed silently, and returns its object."""
 
     def answer(*arguments):
         code, out, err = run(*arguments, "--json")
@@ -104,7 +104,7 @@ def answer(run):
 
 @pytest.fixture
 def complaint(run):
-    """A function that runs a command that must end with a code, without a result, and returns its one line."""
+    """Return a function that runs a command that must fail with a given code, and returns its one line of complaint."""
 
     def complaint(code, *arguments):
         *ended, err = run(*arguments, "--quiet")
@@ -115,7 +115,7 @@ def complaint(run):
 
 
 def stay_on_one_core():
-    """So that no more than one worker is started, which takes seconds; only Linux knows how."""
+    """Restrict this process to one core on Linux, so that only one worker is started, because each takes seconds."""
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
@@ -123,7 +123,9 @@ def stay_on_one_core():
 
 @pytest.fixture(scope="session")
 def python():
-    """A function that runs Python with this process's path, one thread and one core; options of `subprocess.run`."""
+    """Return a function that runs Python with this process's path, one thread and one core; it takes subprocess
+    options.
+    """
 
     def python(*arguments, path=(), **options):
         environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(map(str, (*path, *sys.path)))}
@@ -136,7 +138,7 @@ def python():
 
 @pytest.fixture(scope="session")
 def guarded(python, tmp_path_factory):
-    """The same where no process, kernels and workers too, may open a socket to anywhere."""
+    """Return a function that runs Python so that no process, kernel or worker can open a socket to anywhere."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
     return lambda *arguments: python(*arguments, path=[folder], cwd=folder)
@@ -144,8 +146,8 @@ def guarded(python, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium():
-    """A Chromium of the system."""
-    from playwright.sync_api import sync_playwright  # which tests of the science do without
+    """Yield a Chromium of the system."""
+    from playwright.sync_api import sync_playwright  # the tests of the science do not need it
 
     path = find()
     assert path, "no Chromium: install Debian's package chromium, or set CHROMIUM to its path"
@@ -157,7 +159,7 @@ def chromium():
 
 @pytest.fixture
 def open_page(chromium):
-    """A function that opens a page of its own, see `opening`."""
+    """Yield a function that opens a new page, see `opening`."""
     with opening(chromium) as opened:
         yield opened
 
@@ -169,6 +171,6 @@ def path(request):
 
 @pytest.fixture(scope="module")
 def page(chromium, path):
-    """A page, opened once for all tests that only read it."""
+    """Yield a page that is opened once for all tests that only read it."""
     with opening(chromium) as opened:
         yield opened(path)

@@ -1,4 +1,4 @@
-"""Sentences as `two_tokens.sample` draws them, their losses and risk by definition (paper, Eqs. 3, 15 and 16)."""
+"""Sentences as `two_tokens.sample` draws them, and their losses and risk by definition (paper, Eqs. 3, 15 and 16)."""
 
 import numpy as np
 import torch
@@ -8,10 +8,13 @@ from attention_phases.model.sentences import draw, positional_encoding
 
 
 def losses(task, xi, y, columns=None, fixed=None, given=0.0):
-    """``|Y xi - S x|^2/(2 d)`` of each sentence (n,): tokens xi (2, n, d), the teacher's fields y (2, n) or (2, n, t).
+    """Return ``|Y xi - S x|^2/(2 d)`` of each sentence (n,), from tokens xi (2, n, d) and the teacher's fields y.
 
-    columns: of weights (r, d), from which the student's attention S follows; without them it is `fixed` (2, 2)
-    given: weight of A that the student adds itself to its attention
+    y: (2, n) or (2, n, t)
+
+    columns: weights (r, d), which give the student's attention S; without them S is `fixed` (2, 2)
+
+    given: weight of A in the student's attention, for a student that is given A
     """
     parts = xi, positional_encoding(task, xi), y.reshape(*xi.shape[:2], -1)
     tokens, x, y = (part.transpose(0, 1) for part in parts)
@@ -24,11 +27,11 @@ def losses(task, xi, y, columns=None, fixed=None, given=0.0):
 
 
 def risk(task, xi, y, columns, given=0.0):
-    """R (Eq. 3) of a student with these columns of weights, in float64; arguments as for `losses`."""
+    """Return the risk R (Eq. 3) of a student with these columns of weights, in float64; arguments as for `losses`."""
     return losses(task, xi, y, columns, given=given).sum() + task.lam / 2 * columns.square().sum()
 
 
 def drawn(task, alpha, d, seed):
-    """The tokens and fields that `two_tokens.sample` draws from this seed, and its data set, all in float64."""
+    """Return the tokens, the fields and the data set that `two_tokens.sample` draws from this seed, all in float64."""
     _, xi, y = draw(task, alpha, d, np.random.default_rng(seed))
     return xi.double(), y.double(), two_tokens.sample(task, alpha, d, np.random.default_rng(seed)).double()

@@ -1,4 +1,4 @@
-"""The variables of a page in tests: `Page("staying").starts` runs the cells that make it, and no others."""
+"""The variables of a page for tests: `Page("staying").starts` runs only the cells that are needed for it."""
 
 import ast
 import re
@@ -15,17 +15,17 @@ SCOPES = ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, a
 
 
 class Book(SimpleNamespace):
-    """`attention_book` with some names given by hand."""
+    """A copy of `attention_book` in which some names have other values."""
 
     def __getattr__(self, name):
         return getattr(attention_book, name)
 
 
 class Page:
-    """A notebook that runs cells when a name is asked for: the one that binds it, after those that bind what it reads.
+    """A notebook that runs cells when a name is requested: the cell that binds it, after the cells that it depends on.
 
-    Each runs once at most. Values given by name stand in the place of what cells bind, or of what `attention_book` has.
-    What cells quote is in `quoted` when they have run.
+    Each cell runs at most once. Given values replace what cells bind or what `attention_book` contains. Values that
+    cells quote are in `quoted` after they have run.
     """
 
     def __init__(self, name, **given):
@@ -38,7 +38,7 @@ class Page:
 
     @cached_property
     def sources(self):
-        """The code of each cell."""
+        """Return the code of each cell."""
         cells = jupytext.read(NOTEBOOKS / f"{self._name}.md").cells
         return [cell.source for cell in cells if cell.cell_type == "code"]
 
@@ -46,14 +46,14 @@ class Page:
         return self.cell_of(name)[name]
 
     def cell_of(self, name):
-        """All names after the cell that binds one: those that it binds, and those that it reads."""
+        """Return all names, with their values, that the cell that binds a given name binds or reads."""
         cells = self._binding(name)
         if len(cells) != 1:
             raise AttributeError(f"{self._name}: {name} is bound in {len(cells)} cells: ask for a name of one alone")
         return self._after(cells[0])
 
     def _binding(self, name, before=None):
-        """Numbers of the cells that bind a name."""
+        """Return the numbers of the cells that bind a name."""
         return [number for number, cell in enumerate(self.sources[:before]) if name in names_of(cell)[0]]
 
     def _after(self, number):
@@ -64,30 +64,30 @@ class Page:
                     names[name] = self._given[name]
                 elif bound := self._binding(name, number):
                     names[name] = self._after(bound[-1])[name]
-            with plt.rc_context():  # the style of the page is not that of other tests
+            with plt.rc_context():  # the style of a page must not affect other tests
                 exec(self.sources[number], names)
             plt.close("all")
             self._ran[number] = names
         return self._ran[number]
 
 
-stored = cache(Page)  # a page at the paper's size, on the stored results, which all claims about it share
+stored = cache(Page)  # one page at the paper's size with the stored results, shared by all claims about it
 
 
 @cache
 def names_of(cell):
-    """Names that a cell binds, and names that it reads before it binds them."""
+    """Return the names that a cell binds, and the names that it reads before it binds them."""
     binds, reads = set(), set()
     for statement in ast.parse(cell).body:
         bound, read = _names(statement)
-        of_itself = isinstance(statement, (ast.Assign, ast.AugAssign))  # `rows = rows[kept]`
+        of_itself = isinstance(statement, (ast.Assign, ast.AugAssign))  # for example `rows = rows[kept]`
         reads |= read - binds - (set() if of_itself else bound)
         binds |= bound
     return binds, reads
 
 
 def _names(node):
-    """Names that a piece of code binds, and all that it reads, but for those of scopes within it."""
+    """Return the names that a piece of code binds, and the names that it reads, except in scopes inside it."""
     binds, reads = set(), set()
     for part in ast.iter_child_nodes(node):
         bound, read = _names(part)
@@ -103,7 +103,7 @@ def _names(node):
         case ast.AugAssign(ast.Name(name)):
             reads.add(name)
         case ast.Constant(str(text)):
-            reads |= {*re.findall(r"@(\w+)", text)}  # of tables that are asked by `query`
+            reads |= {*re.findall(r"@(\w+)", text)}  # names in a `query` of a table
     if isinstance(node, SCOPES):
         reads -= binds
         binds = {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()

@@ -1,4 +1,4 @@
-"""A sweep of toy cells for the tests; as a script, toy_sweep.py STORE PAUSE LAST_PAUSE processes|SCHEDULER."""
+"""A sweep of toy cells for tests; as a script: toy_sweep.py STORE PAUSE LAST_PAUSE processes|SCHEDULER."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ class Cell:
 
 
 def work(cell, pause=0.0, last_pause=0.0):
-    """Random numbers that depend on the cell alone, after a pause (another for the last third of the grid)."""
+    """Return random numbers that depend only on the cell, after a pause (another for the last third of the grid)."""
     time.sleep(last_pause if cell.alpha > 0.2 else pause)
     if cell.fault == "raise":
         raise ArithmeticError("no fixed point\nafter 10 steps")
@@ -47,31 +47,31 @@ def work(cell, pause=0.0, last_pause=0.0):
 
 
 def worker_settings(cell):
-    """What the numerical libraries go by in a worker: a training asks for one thread itself."""
+    """Return the thread settings of the numerical libraries in a worker."""
     return [{"pid": os.getpid(), **{name: os.environ.get(name, "") for name in ONE_THREAD}}]
 
 
 def grid():
-    """Sixty cells."""
+    """Return a grid of sixty cells."""
     return [Cell(alpha=alpha, seed=seed) for alpha in (0.1, 0.2, 0.1 + 0.2) for seed in range(20)]
 
 
 def table(frame):
-    """The columns of an exported frame that every run must agree on."""
+    """Return the columns of an exported frame that must be equal in every run."""
     return frame.drop(columns=["seconds", "cell_seconds", "finished"])
 
 
 class Reporting(Store):
-    """Print the key of each cell once it is stored."""
+    """A store that prints the key of each cell after it is stored."""
 
     def put(self, cell, rows, origin):
-        """Store, then report."""
+        """Store a result, then print its key."""
         super().put(cell, rows, origin)
         print(key(canonical(cell)), rows[0]["q"].hex(), flush=True)
 
 
 if __name__ == "__main__":
-    # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
+    # Tests that are started in the background ignore Ctrl-C, and child processes inherit this.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]

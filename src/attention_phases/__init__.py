@@ -1,7 +1,7 @@
 """Positional and semantic learning in a solvable model of dot-product attention.
 
 `solve`, `follow` and `threshold` solve the model in high dimension; `train` and `message_passing` learn from sampled
-sentences. What takes long to load is loaded when it is first used.
+sentences. A module that takes long to load is loaded when it is first used.
 """
 
 from importlib import import_module

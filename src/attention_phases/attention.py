@@ -1,4 +1,4 @@
-"""The attention of teacher and student, of NumPy arrays and of Torch tensors alike (compiled: `theory.kernels`)."""
+"""The attention of teacher and student for NumPy arrays and Torch tensors (compiled version: `theory.kernels`)."""
 
 from typing import Any
 
@@ -12,25 +12,27 @@ def softmax(scores: Any) -> Any:
 
 
 def attention(fields: Any) -> Any:
-    """Return softmax(h h^T) (..., L, L) of one field a token, h (..., L)."""
+    """Return the attention softmax(h h^T) (..., L, L) of fields h (..., L), one field per token."""
     return softmax(fields[..., :, None] * fields[..., None, :])
 
 
 def target_attention(fields: Any, omega: float, matrix: Any) -> Any:
-    """Return ``(1 - omega) softmax(y y^T) + omega A`` (..., L, L) (Eq. 16) of the teacher's fields y (..., L).
+    """Return the teacher's attention ``(1 - omega) softmax(y y^T) + omega A`` (..., L, L) of its fields y (..., L).
 
-    matrix: A (L, L), of the type of the fields
+    This is Eq. 16.
+
+    matrix: A (L, L), an array or a tensor as the fields are
     """
     return (1 - omega) * attention(fields) + omega * matrix
 
 
 def own_attention(fields: Any) -> Any:
-    """Return S_aa = logistic(h_a (h_a - h_b)), by which each of two tokens attends to itself, of fields (2, ...)."""
+    """Return the attention of each of two tokens to itself, S_aa = logistic(h_a (h_a - h_b)), of fields (2, ...)."""
     scores = fields * (fields - fields[[1, 0]])
     return special.expit(scores) if isinstance(scores, np.ndarray) else scores.sigmoid()
 
 
 def pair_attention(fields: np.ndarray) -> np.ndarray:
-    """Return softmax(h h^T) of the fields of two tokens (2, ...), as (2, 2, ...): faster where there are many."""
+    """Return the attention softmax(h h^T) of two tokens with fields (2, ...), as (2, 2, ...); fast for large arrays."""
     first, second = own_attention(fields)
     return np.array([[first, 1 - first], [1 - second, second]])

@@ -1,9 +1,9 @@
-"""How work runs on any machine: compiled, and in processes of one thread each.
+"""Compilation, processes and devices: how computations run on any machine.
 
-Data sets are the parallelism. Threads within a training wait for each other by spinning, thousands of times, and so
-for whatever else the machine does.
+Work is parallel over data sets, in processes with one thread each. Several threads within one training would wait for
+each other thousands of times, and they wait by spinning, which also slows down everything else on the machine.
 
-Compiled code stays in one file per kernel: Numba's cache notices a change only in the file of the outermost function.
+Each compiled kernel is in one file, because Numba's cache notices a change only in the file of the outermost function.
 """
 
 import os
@@ -24,15 +24,18 @@ from typing import Any
 from .errors import BadInput, check_count, check_kind
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
-STARTING = 4.0  # seconds that processes take to load what a training needs: less work is done in this one
-GPU_FROM = 1000  # d at which an H100 was as fast as one core of a CPU; at d = 4000 it was 21 times faster
-SYSTEM = Path("/")  # where Linux tells about itself
-LIMITS = {"": ("cpu.max",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}  # of a cgroup of version 2, of version 1
+START_SECONDS = 4.0  # seconds that worker processes need to start; shorter work is done in this process
+SMALLEST_GPU_DIMENSION = (
+    1000  # smallest d for the GPU: an H100 was as fast as one CPU core there, and 21 times faster at d = 4000
+)
+SYSTEM = Path("/")  # root of the files in which Linux describes the system
+# Files of cgroups, version 2 and version 1.
+LIMITS = {"": ("cpu.max",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}
 
 
 def njit(**options):
-    """`numba.njit`; where compiled code cannot be kept, neither beside the source nor in HOME, without `cache`."""
-    import numba  # slow to load
+    """Return the decorator `numba.njit`, without `cache` if neither the folder of the source nor HOME is writable."""
+    import numba  # loaded here because it is slow to load
 
     def compiled(function):
         try:
@@ -46,29 +49,31 @@ def njit(**options):
 
 
 def cores() -> int:
-    """How many cores this process may use: by its affinity (`taskset`, a cluster's job) and by a container's quota."""
+    """Return the number of cores that this process may use, from its affinity and the quota of its container."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min([allowed, *map(ceil, _quotas())])
 
 
 def _quotas() -> Iterator[float]:
-    """Cores whose time the cgroups of this process may use, of each that has a limit."""
+    """Yield, for each cgroup of this process that has a limit, the number of cores that it allows."""
     with suppress(OSError):
         for line in (SYSTEM / "proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, group = line.split(":", 2)
             for controller in LIMITS.keys() & controllers.split(","):
                 for folder in (Path(group[1:]), *Path(group[1:]).parents):
                     files = [SYSTEM / "sys/fs/cgroup" / controller / folder / name for name in LIMITS[controller]]
-                    with suppress(OSError, ValueError):  # a group that is not seen from in here; "max"
+                    # The group is not visible from inside a container, or its limit is "max".
+                    with suppress(OSError, ValueError):
                         quota, period = map(int, " ".join(file.read_text(encoding="utf-8") for file in files).split())
                         if quota > 0:
                             yield quota / period
 
 
 class SpawnWithoutScript(SpawnContext):
-    """A context of processes for work that is a function of a module.
+    """A multiprocessing context for work that is a function of a module.
 
-    They do not run the caller's script, which need not ask whether it is the main one. Of Ctrl-C their parent tells.
+    The processes do not run the caller's script, so that the script needs no ``if __name__ == "__main__"``. On Ctrl-C
+    only the parent prints a message.
     """
 
     class Process(SpawnProcess):
@@ -88,20 +93,21 @@ class SpawnWithoutScript(SpawnContext):
 
 @contextmanager
 def process_pool(workers: int | None = None, spawn: BaseContext | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Context of a pool of processes, as many as there are `cores` by default.
+    """Provide a pool of worker processes, as many as there are `cores` by default.
 
-    Workers are spawned, not forked, which torch and numba threads do not survive. An exception (Ctrl-C) ends them at
-    once; a killed parent takes its workers along.
+    Workers are spawned instead of forked, because torch and numba threads do not survive a fork. An exception (such as
+    Ctrl-C) ends the workers at once. If the parent is killed, its workers end as well.
     """
     workers = check_count("workers", cores() if workers is None else workers)
-    # Workers read these when NumPy and torch load, and are spawned as work comes: set for the whole context.
+    # Workers read these variables when NumPy and torch load. Workers start as work arrives, so the variables are set
+    # for the whole context.
     before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
     os.environ.update(ONE_THREAD)
     pool = ProcessPoolExecutor(workers, mp_context=spawn or get_context("spawn"), initializer=_guard)
     try:
         yield pool
     except BaseException:
-        # What Executor.kill_workers does from Python 3.14 on.
+        # Executor.kill_workers does the same from Python 3.14 on.
         for process in list((pool._processes or {}).values()):
             process.kill()
         raise
@@ -120,7 +126,7 @@ def _guard() -> None:
 
 
 def end_with_parent() -> None:
-    """End this worker when its parent does, also if that is killed."""
+    """End this worker when its parent ends, even if the parent is killed."""
 
     def follow(parent: int) -> None:
         connection.wait([parent])
@@ -132,25 +138,26 @@ def end_with_parent() -> None:
 
 @contextmanager
 def torch_defaults() -> Iterator[None]:
-    """Context in which torch uses one thread and its own defaults, so that no setting of the caller changes a number.
+    """Run torch with one thread and its own defaults, so that no setting of the caller changes a number.
 
-    There is no autocast, and products of float32 have all its digits. New tensors are of float32, and on the CPU.
-    Gradients are available, also where the caller has switched them off.
+    Autocast is off, and products of float32 keep all digits. New tensors are float32 and on the CPU. Gradients are
+    available even if the caller has switched them off.
     """
     import torch  # slow to load
 
     threads, number = torch.get_num_threads(), torch.get_default_dtype()
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float32)
-    # The context of a device slows down every operation in it, and is seldom needed.
+    # The context of a device slows down every operation, and is seldom needed.
     device = nullcontext() if torch.empty(0).device.type == "cpu" else torch.device("cpu")
     exact = [torch.autocast(kind, enabled=False) for kind in ("cpu", "cuda")]
     products = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul
-    digits = [getattr(kind, "fp32_precision", None) for kind in products]  # older versions than 2.9 have none
+    digits = [getattr(kind, "fp32_precision", None) for kind in products]  # versions before 2.9 have no such setting
     for kind in products if all(digits) else ():
         kind.fp32_precision = "ieee"
     try:
-        with device, exact[0], exact[1], torch.inference_mode(False):  # the last switches gradients on, too
+        # `inference_mode(False)` also switches gradients on.
+        with device, exact[0], exact[1], torch.inference_mode(False):
             yield
     finally:
         for kind, before in zip(products, digits) if all(digits) else ():
@@ -159,8 +166,8 @@ def torch_defaults() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def device_for(device: object, d: int) -> str:
-    """Return the device, "cpu" or "cuda", for sentences of dimension d: "auto" is the GPU where that is faster."""
+def choose_device(device: object, d: int) -> str:
+    """Return the device, "cpu" or "cuda", for sentences of dimension d; "auto" means the GPU if the GPU is faster."""
     import torch  # slow to load
 
     allowed = ["auto", "cpu", *["cuda"] * torch.cuda.is_available()]
@@ -168,17 +175,19 @@ def device_for(device: object, d: int) -> str:
         nowhere = "" if "cuda" in allowed else "; PyTorch finds no GPU here"
         raise BadInput("device", device, "one of " + ", ".join(allowed) + nowhere)
     if device == "auto":
-        return "cuda" if "cuda" in allowed and d >= GPU_FROM else "cpu"
+        return "cuda" if "cuda" in allowed and d >= SMALLEST_GPU_DIMENSION else "cpu"
     return str(device)
 
 
-def spread(
+def map_jobs(
     work: Callable, jobs: Sequence, workers: int | None = None, report: Callable[[], object] | None = None
 ) -> list[Any]:
-    """Return what ``work(job)`` returns for each job, in their order; `report` is called after each.
+    """Return the results of ``work(job)`` for all jobs, in their order, computed in parallel.
 
-    work: a function of a module, not of a script, which its processes do not run
-    workers: processes, 1 for this one alone; by default one a core, if what is left takes longer than starting them
+    work: a function of a module; a function of a script does not work, because the processes do not run the script
+    workers: number of processes; 1 means this process alone. The default is one per core if the remaining work takes
+        longer than starting them
+    report: function that is called after each job
     """
     check_kind("report", report, Callable | None)
     most = check_count("workers", cores() if workers is None else workers)
@@ -191,7 +200,7 @@ def spread(
 
     for done, job in enumerate(jobs):
         left = len(jobs) - done
-        long = (time.perf_counter() - began) * left > STARTING * done if workers is None else True
+        long = (time.perf_counter() - began) * left > START_SECONDS * done if workers is None else True
         if most > 1 and left > 1 and long and (done or workers):
             with process_pool(min(most, left), SpawnWithoutScript()) as pool:
                 return [*results, *map(told, pool.map(work, jobs[done:]))]

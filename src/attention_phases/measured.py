@@ -1,4 +1,4 @@
-"""A number with its standard error: the one form for what is measured, computed by quadrature, or extrapolated."""
+"""A number with its standard error, for all results of measurements, quadratures and extrapolations."""
 
 from collections.abc import Iterable
 from math import floor, hypot, isnan, log10, nan
@@ -11,9 +11,9 @@ from .errors import check_positive, check_real
 
 
 class Measured(NamedTuple):
-    """A value and its standard error, both NaN where there is none; printed as 1.2514(56).
+    """A value and its standard error, printed as 1.2514(56); both are NaN if there is no value.
 
-    As a number it is its value; sums and differences are of independent ones.
+    ``float`` returns the value. Sums and differences treat their terms as independent.
 
     >>> from attention_phases import Measured
     >>> critical, linear = Measured(1.25137, 0.00056), Measured(1.49288, 0.00072)
@@ -23,17 +23,17 @@ class Measured(NamedTuple):
 
     value: float  #: any number
     error: float  #: at least 0
-    __next__ = None  # by which pandas takes it for one thing, to print, and not for a list
+    __next__ = None  # makes pandas print it as one object, not as a list
 
     @classmethod
     def mean(cls, values: Iterable[float]) -> "Measured":
-        """Return the mean of independent values (n,); NaN where there are none, as is the error of one alone."""
+        """Return the mean of independent values (n,) with its standard error, NaN for a single value; NaN for none."""
         numbers = np.asarray(list(values), float)
-        return cls(float(numbers.mean()), standard_error(numbers)) if len(numbers) else UNKNOWN
+        return cls(float(numbers.mean()), standard_error(numbers)) if len(numbers) else NO_VALUE
 
     @property
     def text(self) -> str:
-        """As a page shows it: "1.2514(56)", with a true minus, or "none"."""
+        """The text on a page: "1.2514(56)" with a true minus sign, or "none"."""
         return str(self).replace("-", "−")
 
     def __add__(self, other: Any) -> "Measured":  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -63,11 +63,11 @@ class Measured(NamedTuple):
         return with_error(self.value, self.error) if self.error > 0 else f"{self.value:.6g}"
 
 
-UNKNOWN = Measured(nan, nan)
+NO_VALUE = Measured(nan, nan)
 
 
 def standard_error(values: ArrayLike) -> Any:
-    """Return the standard error of the mean of independent values along the first axis: a float, or an array."""
+    """Return the standard error of the mean of independent values along the first axis, as a float or an array."""
     values = np.asarray(values)
     if len(values) < 2:
         error = np.full(values.shape[1:], np.nan)
@@ -77,10 +77,10 @@ def standard_error(values: ArrayLike) -> Any:
 
 
 def with_error(value: float, error: float) -> str:
-    """Return "1.2514(56)" for 1.2514 ± 0.0056: the error to two digits, the value to the same decimal place."""
+    """Return "1.2514(56)" for 1.2514 ± 0.0056, with two digits of the error and as many decimals of the value."""
     check_real("value", value, "a finite number", lambda v: True)
     check_positive("error", error)
-    rounded = float(f"{error:.1e}")  # 0.0996 becomes 0.10: its leading digit has moved
+    rounded = float(f"{error:.1e}")  # 0.0996 becomes 0.10, whose leading digit is one place further left
     decimals = max(1 - floor(log10(rounded)), 0)
     shown = round(rounded * 10**decimals) if rounded < 1 else f"{rounded:.{decimals}f}"
     return f"{value:.{decimals}f}({shown})"

@@ -1,11 +1,12 @@
-"""Gaussian averages with error bars: independent scrambles of a Sobol net.
+"""Gaussian averages with error bars, from independent scrambles of a Sobol net.
 
-An average is taken on each scramble alone: the mean over the scrambles is the result, their spread gives its error.
-For two tokens and a rank-one student a net has four dimensions: xi_1, xi_2, zeta_1 and zeta_2, all N(0, 1). Antithetic
-pairs are not used: at equal cost plain scrambles have the smaller spread here (`benchmarks/quadrature.py`), because
-half the terms of the integrands are even already and a pair then spends two points on one value.
+An average is computed on each scramble separately. The mean over the scrambles is the result, and their spread gives
+the standard error. For two tokens and a student with one column, a net has four dimensions: xi_1, xi_2, zeta_1 and
+zeta_2, all N(0, 1). Antithetic pairs are not used, because at equal cost they have the larger spread here
+(`benchmarks/quadrature.py`): half of the terms of the integrands are even, and for these a pair spends two points on
+one value.
 
-Smooth averages over few normal numbers are taken by the rule of Gauss and Hermite, whose error is that of rounding.
+Smooth averages over a few normal variables use the Gauss-Hermite rule, whose error is at the level of rounding.
 """
 
 from collections.abc import Callable
@@ -20,33 +21,35 @@ from scipy.special import ndtri
 
 from .errors import BadInput, check_count, check_memory
 
-SCRAMBLES = 16
-# Points a scramble where the caller names no number: on the kernel of two tokens, and on the general one, which is
-# slower. An end or a threshold on a line of theory takes a multiple of the points of its line (`experiments.lines`).
+SCRAMBLES = 16  # default number of scrambles
+# Default number of points per scramble, on the kernel of two tokens and on the general kernel, which is slower. For an
+# end or a threshold on a stored line of the theory, see `experiments.lines`, which uses more points.
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
-LARGEST_NET = 21201  # dimensions: `Sobol.MAXDIM`, which takes long to import
-TEST_ERROR_NET = (2**11, 8)  # for test errors of given weights: about 1e-3 of the value, far below its spread
+LARGEST_NET = 21201  # largest number of dimensions, equal to `Sobol.MAXDIM`, which takes long to import
+# Points and scrambles for test errors of given weights, with a relative error of about 1e-3.
+TEST_ERROR_NET = (2**11, 8)
 
 
 def usual_points(purpose: str, fast: bool = True) -> int:
-    """Return the usual number of points a scramble, for a key of `USUAL_POINTS`, on the fast kernel or the other."""
+    """Return the usual number of points per scramble for a key of `USUAL_POINTS`, on the fast or the general kernel."""
     return USUAL_POINTS[purpose][not fast]
 
 
-_pool_of = cache(ThreadPoolExecutor)  # kept from one average to the next: starting takes longer than a small average
+# Kept between averages, because starting threads takes longer than a small average.
+_thread_pool = cache(ThreadPoolExecutor)
 
 
 @lru_cache(maxsize=4)
 def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dimensions: int = 4) -> np.ndarray:
     """Return independent scrambles of a Sobol net, mapped to the normal law: (scrambles, points, dimensions).
 
-    The first 2^k points of each scramble are a net again. The array is read-only.
+    The first 2^k points of each scramble are again a net. The array is read-only.
 
     Args:
-        points: a scramble, a power of two (so that every scramble is a balanced net), >= 16
-        scrambles: independent ones, >= 4: their spread gives the error bar
+        points: points per scramble, a power of two >= 16, so that every scramble is a balanced net
+        scrambles: number of independent scrambles, >= 4, whose spread gives the error bar
     """
-    # Here, because it takes longer to import than everything else that a fixed point needs.
+    # This import is here because it takes longer than everything else that a fixed point needs.
     from scipy.stats import qmc
 
     points = check_count("points", points, at_least=16)
@@ -59,24 +62,24 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
     seeds = np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles)
     for net, of_scramble in zip(normal, seeds):
         uniform = qmc.Sobol(dimensions, rng=np.random.default_rng(of_scramble), bits=53).random(points)
-        net[:] = ndtri(uniform + 2.0**-54)  # the cells of a net are half-open: this keeps 0 out
+        net[:] = ndtri(uniform + 2.0**-54)  # avoids 0, which the half-open cells of a net contain
     normal.flags.writeable = False
     return normal
 
 
-def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
-    """Return ``means(*scrambles, *arguments)`` by threads; `means` releases Python's lock.
+def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
+    """Return ``means(*scrambles, *arguments)``, computed in threads; `means` must release Python's lock.
 
-    The first axis of all arrays, those of `scrambles` and those returned, counts scrambles. The first one, a net or a
-    part of it, becomes contiguous and read-only: numba would compile `means` for each kind of array.
+    The first axis of all arrays in `scrambles` and in the result counts scrambles. The first array, which is a net or a
+    part of a net, is made contiguous and read-only, because numba would compile `means` again for each kind of array.
 
-    apart: one call for each scramble, and all in other threads than this one, which Ctrl-C stops between the calls
+    apart: one call for each scramble, all in other threads than this one, so that Ctrl-C can act between the calls
     """
     net = np.ascontiguousarray(scrambles[0]).view()
     net.flags.writeable = False
     scrambles = (net, *scrambles[1:])
 
-    @np.errstate(all="ignore")  # of a wild step of a search, which no thread inherits
+    @np.errstate(all="ignore")  # a wild step of a search may overflow, and threads do not inherit this setting
     def of_part(part):
         return means(*part, *arguments)
 
@@ -84,19 +87,19 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
     if threads == 1 and not apart:
         return [*of_part(scrambles)]
     parts = zip(*(np.array_split(array, len(net) if apart else threads) for array in scrambles))
-    by_part = _pool_of(threads).map(of_part, parts)
+    by_part = _thread_pool(threads).map(of_part, parts)
     return [*map(np.concatenate, zip(*by_part))]
 
 
 def pool(averages: Any) -> Any:
-    """Return the mean over scrambles, the first axis, of every entry of a named tuple of averages."""
+    """Return a named tuple of averages with the mean over scrambles, the first axis, of every entry."""
     return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 
 
 def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
     """Return an estimate from the mean over scrambles, the first axis of `samples`, and its jackknife error.
 
-    `estimate` maps a mean to a number or an array, real or complex; value and error have the shape of what it returns.
+    `estimate` maps a mean to a number or an array, real or complex. The value and the error have the same shape.
     """
     count = len(samples)
     means = [samples.mean(axis=0), *((samples.sum(axis=0) - sample) / (count - 1) for sample in samples)]
@@ -106,7 +109,7 @@ def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
 
 
 def tensor_rule(nodes: int, axes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (nodes^axes, axes) and weights (nodes^axes,) for independent standard normal numbers."""
+    """Return points (nodes^axes, axes) and weights (nodes^axes,) for independent standard normal variables."""
     x, weight = hermegauss(check_count("nodes", nodes))
     points = np.stack(np.meshgrid(*[x] * axes, indexing="ij"), axis=-1).reshape(-1, axes)
     weights = reduce(np.multiply.outer, [weight] * axes).ravel()

@@ -1,4 +1,4 @@
-"""Random draws that belong to values: one JSON text of a record, the seed that follows from it, and its origin."""
+"""Records of parameters: their JSON text, the random seed that follows from it, and the origin of a result."""
 
 import json
 import subprocess
@@ -21,9 +21,9 @@ SOURCE = Path(__file__).parents[1]
 
 
 def canonical(record: Any) -> str:
-    """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
+    """Return the canonical JSON text of a record: sorted keys, no spaces, and floats by `repr`, which is exact.
 
-    record: a dataclass, read as `fields_of`, or a mapping. Values are strings, booleans, integers, finite floats,
+    record: a dataclass, read by `fields_of`, or a mapping. Values are strings, booleans, integers, finite floats,
         None, and nested tuples or lists.
     """
     values = fields_of(record) if is_dataclass(record) else record
@@ -34,9 +34,9 @@ def canonical(record: Any) -> str:
 
 
 def fields_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, those of a dataclass in it in its place.
+    """Return the fields of a dataclass by name; the fields of a nested dataclass take its place.
 
-    A field that is marked so is left out where it has its default.
+    A field with the mark "omitted at default" is left out if it has its default value.
     """
     values = {}
     for field in fields(record):
@@ -46,24 +46,26 @@ def fields_of(record: Any) -> dict[str, Any]:
         if is_dataclass(value):
             values |= fields_of(value)
         elif field.type in (float, "float") and isinstance(value, int):
-            values[field.name] = float(value)  # 2 and 2.0 make equal cells, which must have one name
+            values[field.name] = float(value)  # cells with 2 and with 2.0 are equal and must have the same name
         else:
             values[field.name] = value
     return values
 
 
 def seed_sequence(record: Any) -> np.random.SeedSequence:
-    """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
+    """Return a `numpy.random.SeedSequence` that depends only on the values of a record.
 
-    One worker and forty draw the same numbers. Records that must share random draws pass their common fields alone.
+    The drawn numbers therefore do not depend on the number of workers. Records that must share random draws pass only
+    their common fields.
     """
     return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
 
 
 def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
-    """Return the record of a data set, whose `seed_sequence` draws the teacher, the sentences and then the starts.
+    """Return the record of a data set, whose `seed_sequence` draws the teacher, the sentences and the start weights.
 
-    A seed numbers the data sets of a task at one size, whoever asks; all forms of students meet on the same sentences.
+    A seed numbers the data sets of a task at one size. It gives the same sentences for all forms of students and for
+    all callers.
     """
     check_kind("task", task, Task)
     check_kind("architecture", architecture, Architecture)
@@ -74,13 +76,13 @@ def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Archite
 
 
 def origin_of(**asked: Any) -> dict[str, Any]:
-    """Return where a result comes from, of JSON values: what was asked for, version and commit, how to cite it."""
+    """Return the origin of a result as JSON values: the arguments, the version, the commit, and how to cite it."""
     plain = {name: fields_of(value) if is_dataclass(value) else as_number(value) for name, value in asked.items()}
     return {**plain, **code(), "cite": f"H. Cui et al., NeurIPS 2024, arXiv:2402.03902; by {code_in_words()}"}
 
 
 def code_in_words() -> str:
-    """Return the name of this code with its version, and its commit where it is known."""
+    """Return the name and version of this code, with its commit if it is known."""
     return "attention-phases " + ", commit ".join(filter(None, code().values()))
 
 
@@ -91,24 +93,24 @@ def code() -> dict[str, str | None]:
 
 
 def _commit() -> str | None:
-    """The commit of the checkout this file is tracked in, "+changes" where the code differs from it.
+    """Return the commit of the checkout that tracks this file, with "+changes" if the code differs from the commit.
 
-    Of a copy that pip has installed from a repository, it is the commit that pip has noted.
+    For a copy that pip installed from a repository, return the commit that pip has recorded.
     """
 
     def git(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["git", "-C", SOURCE, *words], capture_output=True, encoding="utf-8", check=False)
 
     try:
-        # An installed copy may lie inside somebody else's checkout: that commit says nothing about it.
+        # An installed copy may lie inside another project's checkout, whose commit says nothing about this code.
         tracked = git("ls-files", "--error-unmatch", "attention_phases/__init__.py")
         if tracked.returncode:
-            if "safe.directory" in tracked.stderr and parent_process() is None:  # of many workers none says it again
+            if "safe.directory" in tracked.stderr and parent_process() is None:  # said once, not again by each worker
                 print(f"no commit for results: git {tracked.stderr.splitlines()[0]}", file=sys.stderr)
             return _noted_by_pip()
         commit = git("rev-parse", "HEAD").stdout.strip()
         return commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".").stdout else "")
-    except OSError:  # no git here
+    except OSError:  # git is not installed
         return _noted_by_pip()
 
 

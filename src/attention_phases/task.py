@@ -1,6 +1,6 @@
-"""What is to be learnt: the parameters of teacher, data and penalty (paper, Section 5).
+"""The learning task: parameters of the teacher, the data and the penalty (paper, Section 5).
 
-Tokens may have structure: directions with variances of their own, and clusters (Assumptions 4.1 and C.1).
+Tokens can have structure: directions with different variances, and clusters (Assumptions 4.1 and C.1).
 """
 
 from dataclasses import dataclass, field
@@ -20,17 +20,17 @@ MATRICES = {
 
 
 class Direction(NamedTuple):
-    """A share of the directions of the embedding space, along which all has one law.
+    """A share of the directions of the embedding space, along all of which tokens and teacher have the same law.
 
     >>> from attention_phases import Direction, Task
     >>> Task(spectrum=[Direction(0.05, 0.5), Direction(0.45, 0.5)]).sigma
     0.5
 
     Args:
-        eigenvalue: variance of a token's entries along these directions, or one for each token.
-        weight: share of the d directions, in (0, 1]; those of a spectrum sum to 1.
-        teacher: mean square of the teacher's entries along them, in units of that elsewhere.
-        encoding: mean square of the positional encoding's entries along them, in units of 1/d.
+        eigenvalue: variance of a token's entries along these directions, or one variance for each token.
+        weight: share of the d directions, in (0, 1]; the weights of a spectrum sum to 1.
+        teacher: mean square of the teacher's entries along these directions, relative to `Task.teachers`.
+        encoding: mean square of the positional encoding's entries along these directions, in units of 1/d.
     """
 
     eigenvalue: float | tuple[float, ...]
@@ -45,11 +45,11 @@ class Direction(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """One joint choice of the clusters that the tokens of a sentence come from.
+    """A joint choice of the clusters from which the tokens of a sentence come.
 
-    The mean of a token is ``encoding p + teacher Q*/|Q*|``, with p the encoding of a token of mark 1 and Q* the first
-    column of the teacher. Tokens that choose on their own, and tokens whose clusters depend on one another, are both
-    lists of joint choices.
+    The mean of a token is ``encoding p + teacher Q*/|Q*|``, where p is the encoding of a token of mark 1 and Q* is the
+    first column of the teacher. A list of joint choices can describe tokens that choose their clusters independently as
+    well as tokens whose clusters depend on each other.
 
     >>> from attention_phases import Cluster, Task
     >>> left, right = Cluster(0.5, encoding=(0.3, -0.3)), Cluster(0.5, encoding=(-0.3, 0.3))
@@ -57,9 +57,9 @@ class Cluster(NamedTuple):
     True
 
     Args:
-        weight: probability of this choice; those of a task sum to 1.
-        encoding: by how much each token is displaced along p.
-        teacher: by how much each token is displaced along the teacher's direction.
+        weight: probability of this choice; the weights of a task sum to 1.
+        encoding: displacement of each token along p.
+        teacher: displacement of each token along the teacher's direction.
     """
 
     weight: float
@@ -67,45 +67,45 @@ class Cluster(NamedTuple):
     teacher: tuple[float, ...] = (0.0, 0.0)
 
 
-def _later(default: Any) -> Any:
-    """A field that a record of a task names only where it differs, so that older results keep names and seeds."""
+def _optional_field(default: Any) -> Any:
+    """Return a field that records leave out at its default, so that older results keep their names and seeds."""
     return field(default=default, metadata={"omitted at default": True})
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be learnt, and with which penalty.
+    """A learning task: the teacher, the law of the tokens, and the penalty on the student's weights.
 
     >>> from attention_phases import Task
     >>> Task(omega=0.3, encoding=2.0).matrix
     ((0.6, 0.4), (0.4, 0.6))
 
-    Numbers of NumPy and PyTorch become Python's floats: of float32 and shorter types the shortest decimal that they
-    stand for, so that ``Task(omega=torch.tensor(0.3))`` is ``Task(omega=0.3)``.
+    Numbers of NumPy and PyTorch become Python floats. A number of float32 or a shorter type becomes the shortest
+    decimal that it stands for, so that ``Task(omega=torch.tensor(0.3))`` equals ``Task(omega=0.3)``.
 
     Args:
         omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.
-        sigma: standard deviation of a token's entries; it follows from a spectrum where there is one.
+        sigma: standard deviation of a token's entries; if there is a spectrum, sigma follows from it.
         lam: ridge penalty on the student's weights (Eq. 3).
         matrix: the fixed positional matrix A of Eq. 16: "standard", "alternative", "a,b;c,d" or its entries, L x L.
-        spectrum: covariance of the tokens; empty for sigma^2 along all directions.
-        clusters: means of the tokens; empty for means of zero.
-        teachers: mean square of the entries of each column of Q*; several make the rank of softmax(y y^T).
+        spectrum: covariance of the tokens; if it is empty, the variance is sigma^2 along all directions.
+        clusters: means of the tokens; if it is empty, the means are zero.
+        teachers: mean square of the entries of each column of Q*; several columns give softmax(y y^T) a higher rank.
         density: share of the entries of Q* that are not zero, in (0, 1]; these are N(0, 1/density).
-        l1: further penalty, so many times the size of each weight, at least 0.
-        encoding: strength of the positional encoding, by which its entries are multiplied.
+        l1: strength of an additional penalty on the absolute value of each weight, at least 0.
+        encoding: strength of the positional encoding, a factor of its entries.
     """
 
     omega: float = 0.3
     sigma: float = 0.5
     lam: float = 0.01
     matrix: tuple = MATRICES["standard"]
-    spectrum: tuple[Direction, ...] = _later(())
-    clusters: tuple[Cluster, ...] = _later(())
-    teachers: tuple[float, ...] = _later((1.0,))
-    density: float = _later(1.0)
-    l1: float = _later(0.0)
-    encoding: float = _later(1.0)
+    spectrum: tuple[Direction, ...] = _optional_field(())
+    clusters: tuple[Cluster, ...] = _optional_field(())
+    teachers: tuple[float, ...] = _optional_field((1.0,))
+    density: float = _optional_field(1.0)
+    l1: float = _optional_field(0.0)
+    encoding: float = _optional_field(1.0)
 
     def __post_init__(self) -> None:
         spectrum = _spectrum(self.spectrum)
@@ -126,30 +126,30 @@ class Task:
 
     @property
     def structured(self) -> bool:
-        """Whether anything goes beyond the main text, which knows omega, sigma, lam and A."""
+        """Whether any parameter goes beyond the main text, which has only omega, sigma, lam and A."""
         own = self.spectrum, self.clusters, self.teachers, self.density, self.l1, self.encoding
         return own != ((), (), (1.0,), 1.0, 0.0, 1.0)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The spectrum, of a single direction where there is none, with the encoding at its strength."""
+        """The spectrum, or a single direction if there is none, with the strength of the encoding included."""
         spectrum, square = self.spectrum or (Direction(self.sigma**2, 1.0),), self.encoding**2
         return tuple(direction._replace(encoding=square * direction.encoding) for direction in spectrum)
 
 
 def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
-    """The standard deviation of a token's entries."""
+    """Return the standard deviation of a token's entries, given or from the spectrum."""
     if not spectrum:
         return check_real("sigma", value, "a finite number > 0, as is its square", lambda v: v > 0 and 0 < v * v < inf)
-    # One after the other: the last bit names stored cells, and from Python 3.12 on `sum` rounds once, at its end.
+    # `reduce` adds in order. From Python 3.12 on `sum` rounds only once, and the last bit is part of cells' names.
     sigma = sqrt(reduce(add, (direction.weight * direction.variance for direction in spectrum)))
     if value not in (Task.sigma, sigma):
-        raise BadInput("sigma", value, f"left out beside a covariance, of which it is {sigma:.6g}")
+        raise BadInput(f"sigma = {value}: leave sigma out, because the spectrum gives sigma = {sigma:.6g}")
     return sigma
 
 
 def _teachers(value: Any) -> tuple[float, ...]:
-    """The mean squares of the columns of Q*."""
+    """Return the mean squares of the columns of Q*, checked."""
     sizes = [*value] if is_several(value) else []
     if not sizes:
         raise BadInput("teachers", value, "one number > 0 for each column of the teacher")
@@ -157,7 +157,7 @@ def _teachers(value: Any) -> tuple[float, ...]:
 
 
 def _matrix(value: object) -> tuple:
-    """A square tuple of finite floats from a name, from a text "a,b;c,d" or from nested sequences."""
+    """Return a square tuple of finite floats from a name, a text "a,b;c,d" or nested sequences."""
     if isinstance(value, str) and value in MATRICES:
         return MATRICES[value]
     plain: Any = value.to_numpy() if hasattr(value, "to_numpy") else value  # pyright: ignore[reportAttributeAccessIssue]
@@ -167,40 +167,40 @@ def _matrix(value: object) -> tuple:
     except (TypeError, ValueError):
         entries = np.empty(0)
     if entries.size < 4 or entries.shape != entries.shape[:1] * 2 or not np.isfinite(entries).all():
-        raise BadInput("matrix", value, "standard, alternative or finite numbers a,b;c,d, a row for each token")
+        raise BadInput("matrix", value, "standard, alternative or finite numbers a,b;c,d with a row for each token")
     return tuple(map(tuple, entries.tolist()))  # pyright: ignore
 
 
-def _over_coordinates(task: Task, d: int, name: str) -> np.ndarray:
-    """Return what its direction has of this name for each of `d` coordinates, as the last axis: shares of 1/d."""
+def _coordinate_values(task: Task, d: int, name: str) -> np.ndarray:
+    """Return a field of the directions for each of `d` coordinates, as the last axis, in shares of 1/d."""
     ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in task.directions)])).astype(int)
     values = np.array([getattr(direction, name) for direction in task.directions])
     return np.repeat(values.T, np.diff(ends), axis=-1)
 
 
 def variances(task: Task, d: int) -> np.ndarray:
-    """Variances of a token's coordinates, (d,), or (L, d) where the tokens have variances of their own."""
-    return _over_coordinates(task, d, "eigenvalue")
+    """Return the variances of a token's coordinates, (d,), or (L, d) if the tokens have different variances."""
+    return _coordinate_values(task, d, "eigenvalue")
 
 
 def teacher_profile(task: Task, d: int) -> np.ndarray:
-    """Mean squares of the entries of the teacher along the coordinates, (d,), in units of `Task.teachers`."""
-    return _over_coordinates(task, d, "teacher")
+    """Return the mean squares of the teacher's entries along the coordinates, (d,), in units of `Task.teachers`."""
+    return _coordinate_values(task, d, "teacher")
 
 
 def teacher_variances(task: Task) -> np.ndarray:
-    """Variances of the teacher's fields (t,): what the diagonal of Q*^T Sigma Q*/d is at infinite d."""
+    """Return the variances of the teacher's fields (t,), the limit of the diagonal of Q*^T Sigma Q*/d for large d."""
     parts = (direction.weight * direction.variance * direction.teacher for direction in task.directions)
     return sum(parts) * np.array(task.teachers)
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
-    """The positional encoding of a token of mark 1, times sqrt(d): (d,), or `Task.encoding` 1_d without a spectrum."""
-    return _over_coordinates(task, d, "encoding") ** 0.5
+    """Return the encoding of a token of mark 1 times sqrt(d), (d,), which is `Task.encoding` 1_d without a spectrum."""
+    return _coordinate_values(task, d, "encoding") ** 0.5
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:
-    """Return directions, given as such or as "eigenvalue,weight[,teacher[,encoding]];...", with floats."""
+    """Return directions with floats, from directions or from a text "eigenvalue,weight[,teacher[,encoding]];..."."""
     allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:
@@ -211,16 +211,16 @@ def _spectrum(value: Any) -> tuple[Direction, ...]:
     if not (np.isfinite(numbers) & (numbers >= 0)).all():
         raise BadInput("spectrum", value, allowed)
     if len({np.shape(direction.eigenvalue) for direction in directions}) > 1:
-        raise BadInput("spectrum", value, "one eigenvalue in all directions, or one for each token in all of them")
+        raise BadInput("spectrum", value, "one eigenvalue per direction, or one per token in every direction")
     _check_weights("spectrum", value, [direction.weight for direction in directions])
     for name in ("variance", "teacher", "encoding") if directions else ():
         if not any(getattr(direction, name) for direction in directions):
-            raise BadInput("spectrum", value, f"of some direction with a positive {name}")
+            raise BadInput("spectrum", value, f"such that some direction has a positive {name}")
     return directions
 
 
 def _clusters(value: Any) -> tuple[Cluster, ...]:
-    """Return joint choices of clusters with floats; `BadInput` if they make none."""
+    """Return joint choices of clusters with floats; raise `BadInput` if the value has another form."""
     allowed = "clusters (weight, encoding, teacher) of finite numbers, the last two with one for each token"
     try:
         clusters = tuple(Cluster(_float(choice[0]), *map(_floats, choice[1:])) for choice in value)
@@ -242,6 +242,6 @@ def _float(value: Any) -> float:
 
 
 def _check_weights(name: str, value: Any, weights: list[float]) -> None:
-    """Refuse weights that are no probabilities; none at all is no structure."""
+    """Raise `BadInput` if weights are not probabilities; an empty list means no structure and is allowed."""
     if weights and not (min(weights) > 0 and isclose(sum(weights), 1, abs_tol=1e-9)):
-        raise BadInput(name, value, f"of positive weights that sum to 1, not to {sum(weights):.9g}")
+        raise BadInput(name, value, f"such that its weights are positive and sum to 1, not to {sum(weights):.9g}")

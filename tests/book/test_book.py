@@ -56,7 +56,7 @@ def panel(chromium):
 def test_the_panel_computes_what_torch_does(panel, text):
     panel.locator(".attention-panel input").fill(text)
     shown = panel.evaluate(MATRICES)
-    tokens = histogram.from_letters(text.strip())
+    tokens = histogram.parse_letters(text.strip())
     solutions = dict(panel_solutions(panel))
     assert shown.keys() == solutions.keys() == {"positional", "semantic"}
     for name, weights in solutions.items():

@@ -10,13 +10,13 @@ from cases import cases
 from attention_book.experiments import lines
 from attention_book.experiments.lines import standard_line, variant_line
 from attention_phases import Task
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import NO_VALUE, Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import ends, linear_baseline
 from attention_phases.theory.branches import Branch
 from attention_phases.theory.ends import border
-from attention_phases.theory.solver import ENDED, UNSETTLED
-from attention_phases.theory.thresholds import NOWHERE, seen_between
+from attention_phases.theory.solver import BRANCH_END, NO_CONVERGENCE
+from attention_phases.theory.thresholds import NO_THRESHOLD, guess_from_known
 
 TASK = Task(omega=0.3)
 
@@ -26,12 +26,12 @@ TASK = Task(omega=0.3)
 
 @pytest.mark.parametrize(
     ("found", "told"),
-    [(0.93, (0.93, 0.01, ENDED)), (0.6, (0.95, 0.05, UNSETTLED)), (np.nan, (0.95, 0.05, UNSETTLED))],
+    [(0.93, (0.93, 0.01, BRANCH_END)), (0.6, (0.95, 0.05, NO_CONVERGENCE)), (np.nan, (0.95, 0.05, NO_CONVERGENCE))],
 )
 def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, told):
     """Else it is another one, or none, and the end is known to a step of the alphas."""
     monkeypatch.setattr(ends, "branch_end", lambda *_, **__: Measured(found, 0.01))
-    branch = Branch(TASK, {1.0: SimpleNamespace(overlaps=None)}, {0.9: ENDED})
+    branch = Branch(TASK, {1.0: SimpleNamespace(overlaps=None)}, {0.9: BRANCH_END})
     end, cause = ends.branch_ends(TASK, "semantic", [0.9, 1.0], branch)["start"]
     assert [*end] == pytest.approx(told[:2]) and cause == told[2]
 
@@ -56,7 +56,7 @@ def test_a_crossing_is_looked_for_up_to_a_step_outside(case, gains, converged, e
 def test_a_border_is_the_inner_one_of_the_end_at_hand_and_the_limit_of_stability(monkeypatch, branch, limit, kept):
     monkeypatch.setattr(ends, "stability_limit", lambda *_, **__: Measured(limit, 0.01))
     assert border(TASK, branch, None, Measured(0.8, 0.02)).value == kept
-    monkeypatch.setattr(ends, "stability_limit", lambda *_, **__: UNKNOWN)
+    monkeypatch.setattr(ends, "stability_limit", lambda *_, **__: NO_VALUE)
     assert border(TASK, branch, None, Measured(0.8, 0.02)) == (0.8, 0.02)
 
 
@@ -74,7 +74,7 @@ def test_a_line_holds_both_branches_with_their_ends_and_fills_where_one_is_missi
     losses = rows[rows["alpha"] == 2.0].set_index("what")["train_loss"]
     assert losses["gap"] == pytest.approx(losses["semantic"] - losses["positional"], rel=1e-3)
     start = rows[rows["what"] == "semantic start"]
-    assert start["reason"].item() == ENDED and 0.3 < start["alpha"].item() < 0.9  # beyond the last solution
+    assert start["reason"].item() == BRANCH_END and 0.3 < start["alpha"].item() < 0.9  # beyond the last solution
     assert not {"positional start", "positional stop", "semantic stop"} & by.keys()  # beyond the alphas
 
 
@@ -91,9 +91,9 @@ def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
 
     branches = {"semantic": branch((1, -1, 1, -3)), "positional": branch((0, 0, 0, 0, 0))}
     for kind in ("critical", "linear"):
-        near = seen_between(kind, branches, 5.0)
+        near = guess_from_known(kind, branches, 5.0)
         assert near.alpha.value == 3.25 and near.solutions["semantic"] is branches["semantic"][3]
-    assert not seen_between("critical", branches | {"semantic": branch((-1, 1))}, 5.0).exists
+    assert not guess_from_known("critical", branches | {"semantic": branch((-1, 1))}, 5.0).exists
 
 
 def test_no_threshold_without_a_positional_minimum():
@@ -117,7 +117,7 @@ def test_semantic_solutions_of_two_columns_begin_at_the_limit_of_the_positional_
     monkeypatch.setattr("attention_phases.theory.branches.solve_from", solve_from)
     monkeypatch.setattr("attention_phases.theory.branches.row_of", lambda task, solution: {"gain": solution.gain})
     monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())
-    monkeypatch.setattr("attention_phases.theory.thresholds.seen_between", lambda *_: NOWHERE)
+    monkeypatch.setattr("attention_phases.theory.thresholds.guess_from_known", lambda *_: NO_THRESHOLD)
     line = lines.ArchitectureLineCell("line", TASK, 2**6, 4, alphas=alphas, architecture=Architecture(form))
     rows = pd.DataFrame(variant_line(line)).set_index("what")
     limit = rows.loc["positional limit"]

@@ -26,7 +26,7 @@ from attention_book.store import provenance
 from attention_book.store.parquet import decode, load
 from attention_book.store.provenance import restore
 from attention_phases import Task
-from attention_phases.amp.message_passing import damped, limiting, start_state, step
+from attention_phases.amp.message_passing import damp, limiting_data, start_state, step
 from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
 from attention_phases.theory import solve
@@ -191,7 +191,7 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
     rows = load(folder / f"{name}.parquet")
     rows = rows[rows["cell"] == rows["cell"].iloc[-1]]
     cell, by_phase = restore(CountingCell, str(rows["cell"].iloc[0])), rows.dropna(subset="weights").set_index("after")
-    (_, of_start, of_noise, *_), mask = histogram.seeds(cell), transformer.free(cell.variant)
+    (_, of_start, of_noise, *_), mask = histogram.seeds(cell), transformer.trained_mask(cell.variant)
     kept = {"start": transformer.start(np.random.default_rng(of_start)) * mask}
     kept |= {name: decode(by_phase["weights"][after]) for name, after in (("trained", "adam"), ("final", "sgd"))}
     kept["displaced"] = kept["trained"].copy()
@@ -208,7 +208,7 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
         # Summed in float32, of logits of the order of ten.
         tensors, pair = transformer.tensors_of(flat, torch.float64), (torch.from_numpy(part) for part in test)
         assert epochs["test_loss"][epoch] == pytest.approx(transformer.loss(tensors, *pair).item(), rel=1e-4, abs=1e-6)
-        right = (transformer.counted(flat, test.tokens) == test.counts).mean()
+        right = (transformer.predicted_counts(flat, test.tokens) == test.counts).mean()
         assert epochs["accuracy"][epoch] == pytest.approx(right, abs=1e-4)
 
 
@@ -226,7 +226,7 @@ def test_a_search_that_leads_lower_is_found_again():
 def passing():
     """A task, data in their limiting form, and states of two copies at Q and near -Q."""
     task, rng = Task(), np.random.default_rng(0)
-    data = limiting(task, sample(task, 2.0, 60, rng))
+    data = limiting_data(task, sample(task, 2.0, 60, rng))
     first = data.teacher.numpy() + 0.1 * rng.standard_normal(60)
     return task, data, [start_state(task, data, sign * first) for sign in (1, -1)]
 
@@ -244,7 +244,7 @@ def test_copies_are_measured_over_the_last_iterations(passing):
     pair, gaps, sizes = [first, first._replace(weights=first.weights[::-1].copy())], [], []
     found = convergence.copies(task, data, pair, 0.3, 0.1, 3, 2)
     for k in range(5):
-        pair = [damped(state, step(task, data, state, 0.1), 0.3) for state in pair]
+        pair = [damp(state, step(task, data, state, 0.1), 0.3) for state in pair]
         if k > 2:
             one, other = (state.weights for state in pair)
             gaps.append(min((one - side * other) @ (one - side * other) for side in (1, -1)) / (one @ one))

@@ -20,7 +20,7 @@ from attention_book.experiments.audit.authors_rule import Coarse, plane_rule, ru
 from attention_book.published import COLUMNS, REASONS, Comparison, compare
 from attention_book.render import markup
 from attention_phases import BadInput, Task
-from attention_phases.measured import UNKNOWN, Measured, with_error
+from attention_phases.measured import NO_VALUE, Measured, with_error
 from attention_phases.theory import linear_baseline
 from attention_phases.theory.equations import Scalars
 
@@ -33,7 +33,7 @@ def test_values_are_shown_to_the_place_of_their_error(value, error, text):
 
 
 def test_no_value_is_none():
-    assert UNKNOWN.text == Measured.mean([]).text == "none"
+    assert NO_VALUE.text == Measured.mean([]).text == "none"
 
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-9, 1e2))

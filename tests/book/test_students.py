@@ -21,7 +21,7 @@ from attention_book.experiments.beyond.crossing import train_controlled
 from attention_book.experiments.kinds import work
 from attention_book.experiments.students import CONTROLS, ArchitectureCell, train_students
 from attention_phases import Task
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import NO_VALUE, Measured
 from attention_phases.model import students
 from attention_phases.model.two_tokens import sample
 from attention_phases.model.weights import overlaps
@@ -170,7 +170,7 @@ def test_the_error_of_a_limit_contains_half_the_spread_over_forms():
     value, error = limit(means)
     assert value == pytest.approx(0.7) and 1.0 in lines and lines[0.5].value > 0.701 and lines[1.5].value < 0.699
     assert error == pytest.approx(np.hypot(lines[1.0].error, (lines[0.5].value - lines[1.5].value) / 2))
-    assert np.isnan(limit({250: Measured(0.7, 1e-3), 500: UNKNOWN}).value)
+    assert np.isnan(limit({250: Measured(0.7, 1e-3), 500: NO_VALUE}).value)
 
 
 def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from attention_phases.training.trials import FRESH
+from attention_phases.training.trials import TEST_SENTENCES
 from claims import each_holds, load, stored
 
 pytestmark = pytest.mark.slow  # the cells of this page all solve the theory
@@ -27,7 +27,7 @@ CLAIMS = {
         set(load("another_task").groupby(["alpha", "tested"], observed=True)["seed"].nunique()) == {12}
         and not load("another_task").duplicated(["alpha", "seed", "start"]).any()
     ),
-    r"measured on 4,000 sentences": lambda: FRESH == 4000,
+    r"measured on 4,000 sentences": lambda: TEST_SENTENCES == 4000,
     r"where the linear model is ahead of both": lambda: (
         limit_errors("omega").loc[0.6:0.8].idxmin(axis=1).eq("linear").all()
         and 0.6 < page.crossings.loc[(0.3, 1.4), "positional_omega"] < 0.8

@@ -4,7 +4,7 @@ import numpy as np
 
 from attention_phases import Task
 from attention_phases.theory import solve
-from attention_phases.theory.baseline import diverges_at
+from attention_phases.theory.baseline import divergence_omega
 from claims import each_holds, line, load, per_cent
 
 
@@ -24,7 +24,9 @@ def per_cent_above_theory(alpha, **where):
 
 def more_data_at_a_positional_teacher():
     """Whether at omega = 0.7 the semantic branch is a minimum at alpha = 4, beyond where the losses cross at any."""
-    return solve(Task(omega=0.7), 4.0, "semantic", 2**10, 8).gain < 1 and diverges_at(Task(), "critical").value < 0.7
+    return (
+        solve(Task(omega=0.7), 4.0, "semantic", 2**10, 8).gain < 1 and divergence_omega(Task(), "critical").value < 0.7
+    )
 
 
 def remembered_over_theory():

@@ -1,4 +1,4 @@
-"""Test errors on another task than the one trained on: against sampled sentences, and where they are known exactly."""
+"""Test errors on a task other than the task of the training, compared with sampled sentences and exact values."""
 
 from dataclasses import replace
 
@@ -19,10 +19,10 @@ TRAINED = Task()
 
 @pytest.mark.parametrize(("change",), cases("changes"))
 def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
-    """Of overlaps measured on the task trained on, at a d so small that every term of order 1/d is large."""
+    """The overlaps are measured on the task of the training, at a d so small that every term of order 1/d is large."""
     tested, rng, count, parts = replace(TRAINED, **eval(change)), np.random.default_rng(5), 20_000, 12
     teacher = torch.from_numpy(rng.standard_normal(12, dtype=np.float32) + 0.5)
-    weights = -0.6 * teacher - 0.8  # whose m is negative, as that of no other test
+    weights = -0.6 * teacher - 0.8  # weights with negative m, which no other test has
     point = overlaps(TRAINED, weights, teacher)
     samples = [draw_sentences(tested, teacher, count, rng) for _ in range(parts)]
     for fixed in (None, np.array([[0.7, 0.2], [0.1, 0.5]])):
@@ -32,11 +32,12 @@ def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
         value, rough = exact.test_error(tested, point, 12, fixed, trained=TRAINED)
         assert abs(value - np.mean(errors)) < 4 * np.hypot(error, rough) < 0.03 * value
         unmoved = exact.test_error(TRAINED, point, 12, fixed)
-        assert abs(value - unmoved.value) > 8 * np.hypot(error, rough)  # it is another error
+        # The error on the task of the training is different.
+        assert abs(value - unmoved.value) > 8 * np.hypot(error, rough)
 
 
 def test_trained_students_are_tested_on_sentences_of_the_other_task():
-    """Of the same teacher: the rows are those of other students with two errors more, the expected ones in the mean."""
+    """The rows have two more errors than usual, and in the mean these equal the expected errors."""
     tested, errors = Task(omega=0.8, sigma=0.7), []
     for seed in range(8):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Other architectures: their risk by its definition, exact test errors, names, starts and proximal points."""
+"""Other architectures: the risk compared with its definition, exact test errors, names, starts and proximal points."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def data_and_weights(form, tokens, correlation, d=12):
 
 
 def by_definition(architecture, data, weights, lam):
-    """Risk of one student from xi, x, S and Y (Eqs. 3, 15, 16 and what Appendix E.3 changes)."""
+    """Return the risk of one student from xi, x, S and Y (Eqs. 3, 15, 16 and the changes of Appendix E.3)."""
     d, r = data.d, architecture.rank
     columns, rest = weights[: r * d].reshape(r, d), weights[r * d :]
     x = data.inputs.reshape(architecture.tokens, -1, d) * d**0.5
@@ -55,7 +55,7 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
     architecture, data, weights = data_and_weights(form, tokens, correlation)
     values, gradients = students.risk(data, weights, 0.01)
     for value, student in zip(values, weights):
-        # The sentences were drawn in float32: their Gram matrices carry its rounding.
+        # The sentences were drawn in float32, so their Gram matrices have rounding errors of this size.
         assert value.item() == pytest.approx(by_definition(architecture, data, student, 0.01), rel=1e-6)
     directions = torch.from_numpy(np.random.default_rng(2).standard_normal((5, *weights.shape)))
     for direction in directions:
@@ -65,7 +65,7 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
 
 @pytest.mark.parametrize("flat", [True, False])
 def test_overlaps_have_the_names_that_say_what_they_are(flat):
-    """Of two laws of tokens, two columns and two teachers, on three scrambles."""
+    """The overlaps belong to two laws of tokens, two columns and two teachers, on three scrambles."""
     rng, variance = np.random.default_rng(0), 0.25
     overlaps = Overlaps(*(rng.standard_normal((3, *shape)) for shape in ((2, 2, 2), (2,), (2, 2, 2), (2, 2, 2))))
     q, m, theta = overlaps.q.mean(1), overlaps.m, overlaps.theta.mean(1)
@@ -81,7 +81,7 @@ def test_overlaps_have_the_names_that_say_what_they_are(flat):
 
 
 def value_matrix(form, rest, d):
-    """V of the flat weights beyond the columns, None where there is none."""
+    """Return V from the flat weights beyond the columns, or None if the form has no value matrix."""
     if form == "value":
         return np.outer(rest[:d], rest[d:]) / d
     return rest.reshape(d, d) if form == "full_value" else None
@@ -100,7 +100,7 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
     value, error = general_test_error(task, architecture, columns, data.teacher.numpy()[None], V)
 
     class Known:
-        """Draws the teacher that is known, then sentences."""
+        """A generator that first draws a known teacher, and then sentences."""
 
         def __init__(self, seed):
             self.rng, self.teacher = np.random.default_rng(seed), data.teacher.numpy().astype(np.float32)
@@ -114,7 +114,7 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
         risk = students.risk(fresh, weights[:1].float(), 0.0)[0].item()
         sampled.append(2 * risk / (3000 * tokens))
     error = np.hypot(error, np.std(sampled, ddof=1) / 8**0.5)
-    assert abs(np.mean(sampled) - value) < 4.5 * error  # 8 samples: Student's t, 0.3 %
+    assert abs(np.mean(sampled) - value) < 4.5 * error  # a threshold for 8 samples by Student's t at 0.3 %
     assert error < 0.02 * value
 
 
@@ -160,7 +160,7 @@ def test_columns_that_rotate_leave_the_score(form, rotates):
 
 
 def random_problem(rng, tokens, form):
-    """Fields, a target, and the matrices of one proximal problem."""
+    """Return fields, a target, and the matrices of a random proximal problem."""
     M = np.array(FORMS[form].score)
     size = tokens * len(M)
     C = TASK.sigma**2 * Architecture("tied", tokens, 0.2).correlations
@@ -192,7 +192,7 @@ def test_gradient_and_hessian_of_the_loss(tokens, form):
 
 
 def lowest(w, Y, C, M, A, chi, starts=()):
-    """Moreau envelope and proximal point, from the solver's own starts or from given ones."""
+    """Return the Moreau envelope and the proximal point, from the solver's own starts or from given starts."""
     tokens = len(C)
     work_space, minima, values = prox.workspace(tokens, len(w)), np.zeros((2, len(w))), np.zeros(2)
     if not len(starts):
@@ -212,13 +212,13 @@ def test_hardly_any_proximal_point_has_a_lower_rival(tokens, form):
         value, _ = lowest(w, Y, C, M, A, chi)
         rival, _ = lowest(w, Y, C, M, A, chi, w + 1.5 * rng.standard_normal((40, len(w))))
         missed += rival < value - 1e-9
-    assert missed <= 3  # 2 % of random problems; what is missed is a slightly lower minimum
+    assert missed <= 3  # 2 % of random problems are missed, each by a slightly lower minimum
 
 
 @pytest.mark.fast
 @pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])
 def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
-    """Three columns of different weight start as they are named; two that can be exchanged are displaced."""
+    """Three columns of different weight start at their named starts; two that can be exchanged are displaced."""
     forms = {"graded": Form("", np.diag([3.0, 2.0, 1.0])), "twins": Form("", ((0.0, 1.0), (1.0, 0.0)))}
     monkeypatch.setattr(optimizers, "FORMS", forms)
     teacher, rng = torch.arange(6.0), np.random.default_rng(0)

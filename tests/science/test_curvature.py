@@ -1,4 +1,4 @@
-"""How soft the risk is at a student and how small weights grow, against derivatives of definitions; gains by theory."""
+"""Curvature of the risk at a student, growth of small weights, and gains, compared with derivatives of definitions."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from attention_phases.theory import solve
 
 
 def test_softness_of_a_known_hessian():
-    """A fifth of the teacher is along one of the softest axes; at a saddle no stiffness is known."""
+    """A fifth of the teacher lies along one of the softest axes. At a saddle the stiffness is not defined."""
     curvatures, axes = np.linspace(1, 5, 40), np.eye(40)
     found = softness(np.diag(curvatures), axes[3] - 2 * axes[30])
     assert found["softest"] == pytest.approx(1)
@@ -35,7 +35,7 @@ def test_second_derivatives_of_the_risk_are_true_by_every_way_to_them():
     product = autograd.hvp(data.risk, weights, data.teacher)[1]
     torch.testing.assert_close(product, expected @ data.teacher, rtol=0, atol=1e-5)
     free = weights.clone().requires_grad_()
-    with torch.autocast("cpu", torch.bfloat16):  # a penalty on the gradient, beside the risk
+    with torch.autocast("cpu", torch.bfloat16):  # a penalty on the gradient that is added to the risk
         (slope,) = torch.autograd.grad(data.risk(free), free, create_graph=True)
     (data.risk(free) + slope.square().sum()).backward()
     torch.testing.assert_close(free.grad, slope + 2 * expected @ slope, rtol=0, atol=1e-6)
@@ -54,7 +54,7 @@ def test_second_derivatives_of_other_students_are_those_of_finite_differences(fo
 
 @pytest.mark.slow
 def test_a_gain_without_jumps_is_that_of_theory_where_nothing_jumps():
-    """At thirty times the penalty no sentence jumps; at the usual one, most of the gain comes from jumps."""
+    """At thirty times the usual penalty no sentence jumps. At the usual penalty jumps cause most of the gain."""
     for task, alpha, jumps in ((Task(omega=0.3, lam=0.3), 12.0, 0.0), (Task(omega=0.1), 0.8, 0.5)):
         solution = solve(task, alpha, "positional", 2**10)
         assert solution.converged
@@ -66,7 +66,7 @@ def test_a_gain_without_jumps_is_that_of_theory_where_nothing_jumps():
             assert abs(solution.gain - without.value) < 4 * error < 0.1
 
 
-# The linear theory of small weights, against the mean loss
+# The linear theory of small weights, compared with the mean loss
 
 
 TASK = Task()
@@ -76,11 +76,14 @@ def test_the_positions_grow_faster_than_the_teacher():
     rates = growth_rates(TASK, 3.0)
     assert rates["positional"].value > 2 * rates["semantic"].value > 2 * rates["bulk"].value
     assert np.isnan(growth_rates(TASK, 0.5)["semantic"].value)
-    assert_allclose([*growing_cosines(TASK, 3.0, 20, 0.15, [0]).values()], 20**-0.5)  # at first none is preferred
+    # At the start no direction is preferred.
+    assert_allclose([*growing_cosines(TASK, 3.0, 20, 0.15, [0]).values()], 20**-0.5)
 
 
 def test_with_many_sentences_the_rates_are_those_of_the_mean_loss():
-    """Growth of Q = t v under the gradient of the mean loss of a sentence, by differences on a million of them."""
+    """The rates are those of Q = t v under the gradient of the mean loss, from finite differences on a million
+    sentences.
+    """
     alpha, rng = 1000.0, np.random.default_rng(0)
     y, u = TASK.sigma * rng.standard_normal((2, 10**6)), np.array([[1.0], [-1.0]])
     noise, t = TASK.sigma * rng.standard_normal((2, 10**6)), 0.1
@@ -95,5 +98,5 @@ def test_with_many_sentences_the_rates_are_those_of_the_mean_loss():
     rates = growth_rates(TASK, alpha)
     for name, h in (("positional", noise + u), ("semantic", y)):
         curvature = (mean_loss(t * h) - mean_loss(0 * h)) * 2 / t**2
-        error = curvature.std() / 1e3 + 0.02 * abs(curvature.mean())  # terms t^2, and 1/alpha
+        error = curvature.std() / 1e3 + 0.02 * abs(curvature.mean())  # terms of order t^2 and 1/alpha
         assert abs(rates[name].value / alpha + curvature.mean() + TASK.lam / alpha) < 4 * error, name

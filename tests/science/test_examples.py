@@ -1,4 +1,4 @@
-"""What the packages offer has examples that run, and importing costs nothing before it is used."""
+"""The examples in docstrings run, and importing the packages loads nothing that is slow."""
 
 import dataclasses
 import doctest
@@ -28,8 +28,8 @@ def test_the_example_of_what_is_offered_runs(name):
 
 
 def test_every_field_of_a_record_is_described():
-    """For the reference: by a comment that begins with "#:", or in the words of its class."""
-    analyzer = pytest.importorskip("sphinx.pycode").ModuleAnalyzer  # of the book
+    """The reference takes the description from a comment that begins with "#:", or from the docstring of the class."""
+    analyzer = pytest.importorskip("sphinx.pycode").ModuleAnalyzer  # sphinx is a dependency of the book
     fields = 0
     for name in [module.name for module in walk_packages(attention_phases.__path__, "attention_phases.")]:
         said = analyzer.for_module(name).find_attr_docs()

@@ -1,4 +1,4 @@
-"""Far from the published parameters: a solution that is whole and of its branch, or a reason why there is none."""
+"""Parameters far from the published ones: every solution is finite and on its branch, or there is a reason why not."""
 
 import importlib.util
 from itertools import product
@@ -12,7 +12,7 @@ from attention_phases import BadInput, Task, message_passing, solve
 from attention_phases.errors import ResultError
 from attention_phases.model.sentences import draw
 from attention_phases.quadrature import gaussian_points
-from attention_phases.theory.baseline import diverges_at
+from attention_phases.theory.baseline import divergence_omega
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)
@@ -23,20 +23,20 @@ spec.loader.exec_module(limits)
 @pytest.mark.parametrize(("name", "branch"), [*product(limits.TASKS, limits.BRANCHES)])
 def test_no_wrong_branch_and_no_nan_without_a_flag(name, branch):
     outcomes = [limits.outcome(Task(**limits.TASKS[name]), alpha, branch, 64) for alpha in limits.ALPHAS]
-    assert outcomes[0] == "none"  # 1e-3 sentences a dimension teach nobody anything
+    assert outcomes[0] == "none"  # nothing can be learnt from 1e-3 sentences per dimension
 
 
 def shown():
-    """The table of the page, by "task, branch"."""
+    """Return the table of the page, by "task, branch"."""
     return pd.read_csv(limits.TABLE, index_col="task and branch")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("task", "branch"), [*product(limits.TASKS, limits.BRANCHES)][::5])
 def test_the_page_shows_what_comes_out(task, branch):
-    """Of every fifth row, of both branches: each takes a second."""
+    """Only every fifth row is computed, for both branches, because each takes a second."""
     row = shown().loc[f"{task}, {branch}"]
-    if row["α = 10"] != "unsettled":  # which rounding may decide
+    if row["α = 10"] != "unsettled":  # rounding may decide these
         assert limits.outcome(Task(**limits.TASKS[task]), 10.0, branch, 2**10, 8) == row["α = 10"]
 
 
@@ -66,16 +66,16 @@ def test_a_vanishing_penalty_is_a_limit_and_endless_data_no_solution():
 
 
 def test_an_end_that_rounding_hides_is_not_known():
-    with pytest.raises(ResultError, match=r"^the critical end is not known at sigma = 1e-09: "):
-        diverges_at(Task(sigma=1e-9), "critical")
+    with pytest.raises(ResultError, match=r"^no omega\* of the critical threshold at sigma = 1e-09: "):
+        divergence_omega(Task(sigma=1e-9), "critical")
 
 
 def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_asked_for(monkeypatch):
-    resource = pytest.importorskip("resource")  # which Windows lacks
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**6, 10**6))  # as `ulimit -v` sets it
+    resource = pytest.importorskip("resource")  # Windows has no `resource`
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**6, 10**6))  # the limit that `ulimit -v` sets
     rng = np.random.default_rng(0)
-    assert len(draw(Task(), 1.0, 200, rng)) == 3  # 3 copies of 2 x 200 x 200 numbers of 4 bytes: 960,000
-    with pytest.raises(BadInput, match=r"^d = 210: must be smaller: at least 1.1e\+06 bytes are needed, 1e\+06 are"):
+    assert len(draw(Task(), 1.0, 200, rng)) == 3  # 3 copies of 2 x 200 x 200 numbers of 4 bytes are 960,000 bytes
+    with pytest.raises(BadInput, match=r"^d = 210 needs at least 0.0011 GB of memory; 0.001 GB are"):
         draw(Task(), 1.0, 210, rng)
-    with pytest.raises(BadInput, match=r"^points = 2048: must be smaller: "):
-        gaussian_points(2048, 17)  # no size of another test, which would be there already
+    with pytest.raises(BadInput, match=r"^points = 2048 needs at least "):
+        gaussian_points(2048, 17)  # a size that no other test uses, so that it is not in the cache

@@ -1,4 +1,4 @@
-"""The state evolution with structure: spectra, sparse teachers and l1 penalties, teachers of several columns."""
+"""State evolution with structure: spectra, sparse teachers and l1 penalties, and teachers of several columns."""
 
 import os
 import signal
@@ -18,11 +18,11 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.task import Direction
 from attention_phases.theory import equations, linear_baseline, solve
-from attention_phases.theory.branch import OVERLAPPING, BranchMap
+from attention_phases.theory.branch import OVERLAP_PATTERNS, BranchMap
 from attention_phases.theory.equations import Averages, Overlaps, average, conjugates, free_energy, gains
 from attention_phases.theory.kernels import general
 from attention_phases.theory.setting import Hats, Setting, mean_weights
-from attention_phases.theory.solver import PULLED
+from attention_phases.theory.solver import CLUSTER_PULL
 
 TASK = Task()
 FEW = {"points": 2**7, "scrambles": 8}
@@ -37,7 +37,7 @@ TOGETHER = replace(TASK, clusters=[(0.5, (a, a)) for a in SIDES])
 ALONG_TEACHER = replace(TASK, clusters=[(0.25, (0, 0), (a, b)) for a in SIDES for b in SIDES])
 
 
-# Spectra, by another program
+# Spectra, compared with an independent program
 
 
 THREE = (Direction(0.1, 0.3, 2.0, 0.5), Direction(0.25, 0.5), Direction(0.6, 0.2, 0.5, 1.75))
@@ -47,9 +47,10 @@ INVERSE = tuple(Direction(0.25 / k / np.mean(1 / np.arange(1, 9.0)), 1 / 8) for 
 @pytest.mark.slow
 @pytest.mark.parametrize(("spectrum", "alpha", "omega", "branch", "expected"), cases("by_grid"))
 def test_overlaps_and_losses_are_those_of_another_program(spectrum, alpha, omega, branch, expected):
-    """On the same points, a program of 60 lines that looks for each proximal point on a grid.
+    """Compare with a program of 60 lines that searches for each proximal point on a grid, on the same points.
 
-    It iterates the equations of the book with damping. It gives q, theta or m, V, training loss and test error.
+    The program iterates the equations of the book with damping. It gives q, theta or m, V, training loss and test
+    error.
     """
     solution = solve(Task(omega=float(omega), spectrum=eval(spectrum)), float(alpha), branch, 2**10, 4)
     q, m, theta, V = solution.overlaps
@@ -57,35 +58,35 @@ def test_overlaps_and_losses_are_those_of_another_program(spectrum, alpha, omega
     assert (q, own, V, solution.train_loss, solution.test_mse) == pytest.approx(eval(expected), rel=0.002)
 
 
-# Fields and equations, with all structure at once
+# Fields and equations, with all kinds of structure at once
 
 CHOICES = (
     (0.2, (0.4, -0.2, 0.1), (0.4, -0.3, 0.2)),
     (0.5, (-0.3, 0.5, 0.2), (-0.4, 0.3, 0.1)),
     (0.3, (0.1, 0.3, -0.6), (0.2, 0.4, -0.5)),
 )
-PLACED = tuple((odds, places, (0.0,) * 3) for odds, places, _ in CHOICES)  # along the encoding alone
+PLACED = tuple((odds, places, (0.0,) * 3) for odds, places, _ in CHOICES)  # displacements along the encoding only
 OF_PAIRS = tuple((odds, places[:2]) for odds, places, _ in CHOICES)
-# Tokens small enough for a rule of few nodes.
+# Tokens that are small enough for a rule with few nodes.
 SMALL = (Direction(0.02, 0.3, 0.5, 2.0), Direction(0.18, 0.7, 1.2, 0.5))
 SMALL_LAWS = (Direction((0.06, 0.18), 0.4, 1.5, 0.5), Direction((0.12, 0.04), 0.6, 0.5, 1.5))
-OF_THREE = ((0.5, 0.3, 0.1), (0.2, 0.6, 0.4), (0.3, 0.0, 0.9))  # an A of no symmetry
+OF_THREE = ((0.5, 0.3, 0.1), (0.2, 0.6, 0.4), (0.3, 0.0, 0.9))  # an A without symmetry
 PAIRS = replace(TASK, omega=0.2, matrix="alternative", clusters=OF_PAIRS)
-GENERAL = {  # a task, an architecture, and nodes of each normal number
+GENERAL = {  # a task, an architecture, and the number of nodes for each normal variable
     "columns": (replace(PAIRS, spectrum=SMALL), Architecture("untied", 2, 0.2), 4),
     "plain": (replace(TASK, sigma=0.35, matrix=((0.5, 0.3), (0.9, 0.4))), Architecture(), 4),
     "laws": (replace(PAIRS, spectrum=SMALL_LAWS, teachers=(1.0, 0.5)), Architecture(), 4),
     "sentences": (replace(TASK, sigma=0.35, clusters=CHOICES), Architecture(tokens=3, correlation=-0.2), 4),
     "shrunk": (replace(PAIRS, spectrum=SMALL, l1=0.02, density=0.3), Architecture(correlation=0.3), 7),
 }
-DEAR = ("columns", "shrunk")  # of many points
+DEAR = ("columns", "shrunk")  # cases with many points, which are slow
 ALPHA = 1.7
 
 
 def exact_average(setting, overlaps, nodes):
-    """The averages by a rule of Gauss and Hermite, and a sum over the choices of clusters."""
+    """Return the averages by a Gauss-Hermite rule and a sum over the choices of clusters."""
     points, shares = tensor_rule(nodes, setting.dimensions - (len(setting.odds) > 1))
-    middles = ndtri(np.cumsum(setting.odds) - setting.odds / 2)  # of the number that chooses
+    middles = ndtri(np.cumsum(setting.odds) - setting.odds / 2)  # values of the variable that selects the cluster
     if len(middles) > 1:
         points = np.concatenate([np.column_stack([points, np.full(len(points), z)]) for z in middles])
     shares = np.outer(setting.odds, shares).ravel()
@@ -93,7 +94,7 @@ def exact_average(setting, overlaps, nodes):
 
 
 def some_overlaps(setting):
-    """Overlaps of no symmetry, where no proximal point jumps."""
+    """Return overlaps without symmetry, at which no proximal point jumps."""
     (laws, t), r = setting.rho.shape, setting.architecture.rank
     q, theta, V = np.array([[[5, 2], [2, 3]], [[3, 1], [-2, 2]], [[120, 30], [30, 80]]]) / 100
     of_laws = 1 + 0.2 * np.arange(laws)[:, None, None]
@@ -102,12 +103,12 @@ def some_overlaps(setting):
 
 
 def entries(point, size):
-    """Names, and points on both sides of one in each entry of its arrays, and the step: for central differences."""
+    """Yield names, points on both sides of one in each entry of the arrays, and the step, for central differences."""
     for name, value in point._asdict().items():
         for index in np.ndindex(value.shape):
             shift = np.zeros_like(value)
             shift[index] = size * value[index]
-            if name in ("q", "V"):  # symmetric
+            if name in ("q", "V"):  # symmetric matrices
                 if index[1] > index[2]:
                     continue
                 shift[index[0], index[2], index[1]] = shift[index]
@@ -126,7 +127,8 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
         above, below = (
             free_energy(setting, ALPHA, side, hats, exact_average(setting, side, nodes).moreau) for side in sides
         )
-        largest = np.abs(size[kind]).max()  # for m and V point by point, else by parts: up to the error of the rule
+        # M and V are averaged point by point, the others by parts, up to the error of the rule.
+        largest = np.abs(size[kind]).max()
         assert abs(above - below) / step < (1e-6 if kind in ("m", "V") else 0.03) * largest, (kind, index)
     image = equations.update(setting, hats)
     for kind, index, sides, step in entries(hats, 1e-4):
@@ -134,7 +136,8 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
         other = {"q": image.V, "V": image.q}.get(kind, getattr(image, kind))
         assert abs((above - below) / step) < 1e-6 * np.abs(other).max(), (kind, index)
 
-    # Losses: of what is left at 1/V -> 0, of the fields as they are, and of the penalties, from slopes of the energies.
+    # Losses: the fitted loss in the limit 1/V -> 0, the loss of the fields themselves, and penalties as slopes of
+    # energies.
     wide, narrow = (exact_average(setting, overlaps._replace(V=scale * overlaps.V), nodes) for scale in (1.001, 0.999))
     assert averages.fitted_loss == pytest.approx(averages.moreau + (wide.moreau - narrow.moreau) / 0.002, rel=1e-5)
     still = exact_average(setting, overlaps._replace(V=1e-8 * overlaps.V), nodes)
@@ -153,16 +156,16 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
     [*((name, held) for name in ("both", "columns", "shrunk") for held in ("theta", "m")), ("balanced", "m")],
 )
 def test_gains_are_the_slopes_of_the_map(name, held):
-    """Of overlaps that are zero, all of which turn into one another.
+    """All overlaps are zero, and all of them couple.
 
-    With clusters along the teacher m stays zero only where each has a mirror image: they pull it otherwise.
+    If clusters lie along the teacher, m remains zero only if each cluster has a mirror image.
     """
     both = replace(PAIRS, spectrum=SMALL, clusters=(), teachers=(0.25, 0.5)), Architecture("untied", 2, 0.2), 3
     mirrored = [(w / 2, e, tuple(side * np.array(t))) for w, e, t in CHOICES for side in (1, -1)]
     balanced = replace(TASK, sigma=0.35, clusters=mirrored), Architecture(tokens=3, correlation=-0.2), 4
     task, architecture, nodes = (GENERAL | {"both": both, "balanced": balanced})[name]
     setting = Setting(task, architecture)
-    # A number next to nothing, as the conjugate of an overlap that is exactly zero is held at zero.
+    # A tiny number instead of zero, because the conjugate of an overlap that is exactly zero is set to zero.
     base, step = some_overlaps(setting), 1e-3
     base = base._replace(**{held: 0 * getattr(base, held) + 1e-12})
 
@@ -184,10 +187,13 @@ def test_gains_are_the_slopes_of_the_map(name, held):
     assert found == pytest.approx(max(slopes), rel=0.03)
 
 
-@pytest.mark.parametrize(("form", "branch"), [(form, branch) for form in OVERLAPPING for branch in OVERLAPPING[form]])
+@pytest.mark.parametrize(
+    ("form", "branch"), [(form, branch) for form in OVERLAP_PATTERNS for branch in OVERLAP_PATTERNS[form]]
+)
 def test_the_gain_of_a_branch_is_the_largest_of_what_it_holds_at_zero(form, branch):
     larger, teachers = set(), (1.0, 0.5) if branch == "both" else (1.0,)
-    apart = (Direction(0.4, 0.5, 1.9, 0.1), Direction(0.1, 0.5, 0.1, 1.9))  # the teacher has large tokens on its side
+    # The teacher lies along the directions of large variance.
+    apart = (Direction(0.4, 0.5, 1.9, 0.1), Direction(0.1, 0.5, 0.1, 1.9))
     for spectrum in (apart, ()):
         task = Task(omega=0.0, spectrum=spectrum, teachers=teachers)
         model = BranchMap(task, 2.0, branch, Architecture(form))
@@ -204,12 +210,12 @@ def test_the_gain_of_a_branch_is_the_largest_of_what_it_holds_at_zero(form, bran
 
 @pytest.mark.parametrize(("task", "architecture"), cases("drawn_fields"))
 def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, architecture):
-    """At m and theta of both columns, from weights and teachers of d = 6 that have exactly the overlaps."""
+    """Weights and teachers with d = 6 have exactly the overlaps m and theta of both columns."""
     task, architecture = eval(task), eval(architecture)
     rng, setting, d, count = np.random.default_rng(3), Setting(task, architecture), 6, 200_000
     L, r, t = architecture.tokens, architecture.rank, len(task.teachers)
     (laws, _), of = setting.rho.shape, setting.law_of
-    # In units of each token's entries: the teacher's columns are orthogonal, and differ from law to law.
+    # In units of each token's entries the teacher's columns are orthogonal, and they differ between laws.
     teachers = [np.linalg.qr(rng.standard_normal((d, d)))[0][:, :t] * np.sqrt(rho) for rho in setting.rho]
     student = 0.3 * rng.standard_normal((d, r))
     m = np.array([0.2, -0.1])[:r]
@@ -258,9 +264,9 @@ def test_what_is_not_finite_warns_in_no_thread(monkeypatch):
 
 
 def test_ctrl_c_leaves_the_sentences_that_have_not_begun(monkeypatch):
-    """Of twelve tokens sixteen are read at a time, in a thread that no signal reaches."""
+    """Sixteen sentences of twelve tokens are computed at a time, in a thread that no signal reaches."""
     calls, stopped, longer = [], threading.Event(), Architecture(tokens=12)
-    pool = quadrature._pool_of(1)
+    pool = quadrature._thread_pool(1)
 
     def interrupted(w, *_):
         calls.append(w.shape)
@@ -277,12 +283,12 @@ def test_ctrl_c_leaves_the_sentences_that_have_not_begun(monkeypatch):
         start = BranchMap(TASK, 2.0, "semantic", longer).start()
         average(Setting(TASK, longer), start, gaussian_points(64, 16, dimensions=24))
     stopped.set()
-    pool.submit(int).result()  # after all that it still has to do
+    pool.submit(int).result()  # runs after all calls that were submitted before
     assert calls == [(1, 16, 12)]
 
 
 def test_one_compiled_kernel_serves_all():
-    """For each layout of its arrays it would be compiled again, which takes longer than what it computes."""
+    """Numba would compile the kernel again for each layout of its arrays, which takes longer than the computation."""
     for task, form, tokens in ((TASK, "tied", 3), (TEACHERS, "rank2", 2), (TOGETHER, "tied", 2)):
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
     average(Setting(TASK, general=True), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
@@ -290,9 +296,10 @@ def test_one_compiled_kernel_serves_all():
 
 
 def drawn_weights(task, hats, count, rng):
-    """Weights of one column that minimise their energy, drawn with the fields: W, e, W*, penalty, energy and response.
+    """Return drawn weights of one column that minimise their energy: W, e, W*, penalty, energy and response.
 
-    The minimum is looked for on a grid around the two candidates of either sign, without the formula of a threshold.
+    The minimum is searched on a grid around the two candidates of either sign, without the formula of the soft
+    threshold.
     """
     (direction,) = task.directions
     s, l1 = direction.variance, task.l1
@@ -328,18 +335,18 @@ def test_means_over_weights_are_those_of_drawn_weights(l1, density):
         assert error < 0.02 * abs(values.mean()), name
 
 
-# Clusters that have no mirror image
+# Clusters without mirror images
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
 def test_clusters_that_pull_what_a_branch_holds_at_zero_leave_no_solution(branch):
     uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
     even = replace(TASK, clusters=[(0.5, (0, 0), (0.2 * side, -0.1 * side)) for side in (1, -1)])
-    assert solve(uneven, 2.0, branch, **FEW).reason == PULLED and solve(even, 2.0, branch, **FEW).converged
+    assert solve(uneven, 2.0, branch, **FEW).reason == CLUSTER_PULL and solve(even, 2.0, branch, **FEW).converged
 
 
 def test_what_pulls_is_the_conjugate_of_the_overlap_that_is_held_at_zero():
-    """Two terms that cancel pull nothing, though each is far from zero in every scramble."""
+    """Two terms that cancel exert no pull, although each is far from zero in every scramble."""
     uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
     model, rng = BranchMap(uneven, 2.0, "positional"), np.random.default_rng(0)
     averages = pool(average(model.setting, model.start(), gaussian_points(2**5, 8, dimensions=model.dimensions)))
@@ -354,12 +361,13 @@ def test_what_pulls_is_the_conjugate_of_the_overlap_that_is_held_at_zero():
 
 # The linear model
 
-FAR = [(odds, places, tuple(np.array(along) / odds)) for odds, places, along in CHOICES]  # the rarer the farther
+# Displacements that are larger for rarer clusters.
+FAR = [(odds, places, tuple(np.array(along) / odds)) for odds, places, along in CHOICES]
 
 
 @pytest.mark.parametrize(("task", "architecture"), cases("linear_models"))
 def test_the_linear_baseline(task, architecture):
-    """From drawn fields of the teacher, of any A: the best linear mixing of tokens knows it."""
+    """The teacher's fields are drawn, for a general A. The result is the best linear mixing of the tokens."""
     task, architecture = eval(task), eval(architecture)
     rng, count, L, t = np.random.default_rng(0), 200_000, architecture.tokens, len(task.teachers)
     rho, sizes = np.zeros((L, t)), np.zeros(L)

@@ -1,4 +1,4 @@
-"""The counting task and its transformer: the compiled step against torch, freezing, measuring."""
+"""The counting task and its transformer: the compiled step compared with torch, freezing, and measurements."""
 
 from dataclasses import replace
 
@@ -22,15 +22,15 @@ def sequences():
 
 @pytest.fixture(params=["semantic", "positional", "free"])
 def model(request):
-    """Parameters and what is free of them, some steps away from the start so that nothing is special."""
+    """Return parameters and the mask of trained parameters, some steps after the start so that no value is special."""
     rng = np.random.default_rng(1)
-    mask = np.ones(tf.SIZE, np.float32) if request.param == "free" else tf.free(request.param)
+    mask = np.ones(tf.SIZE, np.float32) if request.param == "free" else tf.trained_mask(request.param)
     return (tf.start(rng) + 0.1 * rng.standard_normal(tf.SIZE, dtype=np.float32)) * mask, mask
 
 
 @pytest.mark.fast
 def test_counts_are_what_a_person_counts():
-    tokens = histogram.from_letters("AABOCCcCad")[None]
+    tokens = histogram.parse_letters("AABOCCcCad")[None]
     assert histogram.counts(tokens).tolist() == [[3, 3, 1, 1, 4, 4, 4, 4, 3, 1]]
 
 
@@ -47,7 +47,7 @@ def test_sequences_are_drawn_once_and_split():
 @pytest.mark.parametrize("text", ["", "ABC", "ABCDEFGHIJK", "ABCDEFGHIP", "ABCDEFGH J", None])
 def test_what_is_no_sequence_is_refused(text):
     with pytest.raises(BadInput, match=r"^sequence = .*: must be 10 letters from A to O$"):
-        histogram.from_letters(text)
+        histogram.parse_letters(text)
 
 
 def test_gradient_and_its_norm_are_those_of_torch(model, sequences, monkeypatch):
@@ -65,8 +65,8 @@ def test_gradient_and_its_norm_are_those_of_torch(model, sequences, monkeypatch)
     assert right == (tf.logits(tensors, tokens).argmax(-1) == counts).sum()
     for name, ours, theirs in zip(tf.SHAPES, tf.views(gradient), tensors):
         size = theirs.grad.abs().max().item()
-        assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has 1.2e-7
-    monkeypatch.setattr(tf, "PART", 70)  # the last batch is smaller
+        assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has a relative precision of 1.2e-7
+    monkeypatch.setattr(tf, "PART", 70)  # makes the last batch smaller
     assert tf.gradient_norm(flat, sequences) == pytest.approx(np.linalg.norm(gradient), rel=1e-4)
 
 
@@ -92,7 +92,7 @@ def test_an_epoch_is_that_of_torch(model, sequences, rule):
     loss = step.train_epoch(tf.trainable(ours, mask), sequences, order, 32, rule, 0)
     assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
     theirs = np.concatenate([tensor.detach().numpy().ravel() for tensor in tensors])
-    # Where Adam's average of a gradient is close to zero its sign, and with it a step of 1e-3, is rounding.
+    # If Adam's average of a gradient is close to zero, rounding decides its sign and so the sign of a step of 1e-3.
     assert np.quantile(abs(ours - theirs), 0.999) < 1e-2 * abs(theirs - flat).max()
     assert np.linalg.norm(ours - theirs) < 1e-2 * np.linalg.norm(theirs - flat)
     assert (ours[mask == 0] == 0).all()
@@ -102,11 +102,11 @@ def test_an_epoch_is_that_of_torch(model, sequences, rule):
 @pytest.mark.parametrize("variant", ["semantic", "positional"])
 def test_a_variant_reads_only_its_half(variant):
     rng = np.random.default_rng(0)
-    weights = tf.tensors_of(tf.start(rng) * tf.free(variant))
+    weights = tf.tensors_of(tf.start(rng) * tf.trained_mask(variant))
     tokens = torch.from_numpy(rng.integers(15, size=(50, 10)))
     matrices = tf.attention(weights, tokens)
     if variant == "positional":
-        assert torch.allclose(matrices, matrices[:1])  # whatever the tokens
+        assert torch.allclose(matrices, matrices[:1])  # the attention does not depend on the tokens
     else:
         turned = torch.from_numpy(rng.permutation(10))
         assert torch.allclose(tf.attention(weights, tokens[:, turned]), matrices[:, turned][:, :, turned], atol=1e-6)
@@ -120,7 +120,7 @@ def test_exchanged_runs_are_runs_of_the_experiment():
 
 @pytest.mark.fast
 def test_a_control_is_the_same_run_that_adam_leaves_early():
-    """Other cells have streams of their own; those of a control are those of the whole run, whatever its epochs."""
+    """Each cell has its own random streams. A control has the streams of the full run, for any number of epochs."""
     control, whole = (grid(name, "paper")[3] for name in ("counting_control", "histogram"))
     assert (control.variant, control.seed, control.adam_epochs) == (whole.variant, whole.seed, 3)
     states = [[stream.generate_state(1) for stream in runs.seeds(cell)] for cell in (control, whole)]

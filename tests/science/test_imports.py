@@ -1,4 +1,4 @@
-"""No import goes upwards, and the science takes few other packages. In the whole source a constant has one meaning."""
+"""Imports follow the layers of the source, the science needs few packages, and a constant has one meaning."""
 
 import ast
 import sys
@@ -11,12 +11,12 @@ from attention_book.paths import ROOT
 
 SCIENCE = ROOT / "src/attention_phases"
 NEEDED = {"numba", "numpy", "pandas", "scipy", "torch"}
-# From the ground up: rooms import from floors below theirs, so that theory and training know nothing of each other.
+# Layers from the bottom to the top. A package imports only from lower layers, so theory and training are independent.
 FLOOR = {room: floor for floor, (rooms,) in enumerate(cases("floors")) for room in rooms.split()}
 
 
 def imported(path):
-    """Modules that a module imports, wherever in it: those of other packages, and rooms of its own."""
+    """Yield the modules that a module imports: other packages, and packages of this project."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
@@ -34,7 +34,7 @@ def test_no_import_goes_upwards_or_to_the_book(path):
 
 
 def bound(path):
-    """Names that a module's own statements bind, each with what it is bound to."""
+    """Return the names that a module's statements bind, each with its value."""
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]

@@ -1,4 +1,4 @@
-"""Message passing on data against the state evolution, L-BFGS and the theory of its convergence."""
+"""Message passing on data, compared with state evolution, L-BFGS, and the theory of its convergence."""
 
 from types import SimpleNamespace
 
@@ -11,7 +11,7 @@ from pages import stored
 
 from attention_phases import Task
 from attention_phases.amp import message_passing
-from attention_phases.amp.message_passing import iterate, limiting, start_state, step
+from attention_phases.amp.message_passing import iterate, limiting_data, start_state, step
 from attention_phases.amp.stability import contraction, gains, gains_of_columns, modes, settling_distance
 from attention_phases.attention import attention, target_attention
 from attention_phases.measured import standard_error
@@ -29,7 +29,7 @@ TASK = Task(omega=0.3)
 
 
 def state_evolution(task, alpha, start, steps, points):
-    """Return the overlaps (q, m, theta, V) of undamped message passing by iteration in theory, the start included."""
+    """Return the overlaps (q, m, theta, V) of undamped message passing in theory by iteration, including the start."""
     setting, course, net = Setting(task), [Overlaps.of(*start)], gaussian_points(points, 8)
     for _ in range(steps):
         averages = pool(average(setting, course[-1], net))
@@ -40,12 +40,12 @@ def state_evolution(task, alpha, start, steps, points):
 def drawn(alpha, d, seed, task=TASK):
     rng = np.random.default_rng(seed)
     whole = sample(task, alpha, d, rng)
-    return whole, limiting(task, whole), rng
+    return whole, limiting_data(task, whole), rng
 
 
 @pytest.mark.fast
 def test_the_limiting_loss_is_that_of_the_theory():
-    # Rows of this A do not sum to one: a part of the loss that no student can fit.
+    # The rows of this A do not sum to one, so a part of the loss cannot be fitted by any student.
     task = Task(omega=0.4, matrix=((0.5, 0.3), (0.9, 0.4)))
     _, data, rng = drawn(1.0, 40, 1, task)
     weights = torch.from_numpy(rng.standard_normal((1, 40)))
@@ -62,13 +62,13 @@ def test_its_course_is_the_state_evolution():
     for seed in range(6):
         _, data, rng = drawn(alpha, d, seed, task)
         weights = data.teacher.numpy() + rng.standard_normal(d)
-        start = start_state(task, data, weights - weights.mean())  # a small m would grow
+        start = start_state(task, data, weights - weights.mean())  # without a small m, which would grow
         courses.append(iterate(task, data, start, damping=0.0, steps=steps).history[["q", "m", "theta", "V"]])
     theory = state_evolution(task, alpha, Scalars(0.5, 0.0, 0.25, start.V), steps, 2**10)
     mean, error = np.mean(courses, axis=0), np.std(courses, axis=0, ddof=1) / 6**0.5
     for k, name in enumerate(("q", "m", "theta", "V")):
         for t in range(1, steps + 1):
-            # Four errors of the mean of six, and a bias of the order 1/d in units of the quantity's scale.
+            # Four standard errors of a mean over six, plus a bias of order 1/d in units of the scale of the quantity.
             scale = theory[t, k] if name == "V" else task.sigma**2
             assert abs(mean[t, k] - theory[t, k]) < 4 * error[t, k] + 5 / d * scale, (name, t)
 
@@ -77,7 +77,7 @@ def test_the_modes_are_those_of_the_map():
     solution = solve(TASK, 2.0, "semantic", 2**9, 8)
     values, errors = modes(TASK, 2.0, "semantic", solution.overlaps, 2**9, 8)
     start = solution.overlaps._replace(V=solution.overlaps.V * 1.02)
-    steps = np.diff(state_evolution(TASK, 2.0, start, 8, 2**9)[:, 3])[4:]  # the leading mode alone is left
+    steps = np.diff(state_evolution(TASK, 2.0, start, 8, 2**9)[:, 3])[4:]  # by then only the leading mode is left
     ratios = steps[1:] / steps[:-1]
     assert values[0].real < 0 and abs(ratios.mean() - values[0].real) < 0.05 and (errors < 0.05).all()
 
@@ -85,13 +85,13 @@ def test_the_modes_are_those_of_the_map():
 @pytest.mark.fast
 @pytest.mark.parametrize(("values", "gain", "worst"), cases("dampings"))
 def test_enough_damping_shrinks_every_mode(monkeypatch, values, gain, worst):
-    """One that turns needs more than its size says; a saddle no damping mends."""
+    """A complex mode needs more damping than its modulus suggests. No damping changes a saddle."""
     values, gain, worst = map(eval, (values, gain, worst))
     solution = SimpleNamespace(converged=True, overlaps=None, gain=gain)
     monkeypatch.setattr(message_passing, "solve", lambda *_, **__: solution)
     monkeypatch.setattr(message_passing, "modes", lambda *_: (np.array(values), None))
     enough = message_passing.enough_damping(TASK, 2.0, "semantic")
-    least = (enough - message_passing.SPARE) / (1 - message_passing.SPARE)
+    least = (enough - message_passing.SAFETY_MARGIN) / (1 - message_passing.SAFETY_MARGIN)
     assert least == 0 if worst is None else abs(least + (1 - least) * worst) == pytest.approx(1)
 
 
@@ -118,7 +118,7 @@ def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
 def test_damped_undamped_and_asymptotic_contraction():
     replicon, kappa = 0.36, 0.5
     assert contraction(replicon, 0.0, 3) == pytest.approx(0.6 ** np.arange(4))
-    shares = polypow([0.7, 0.3], 5)  # of what was, and of fresh perturbations, orthogonal to each other
+    shares = polypow([0.7, 0.3], 5)  # shares of the old perturbation and of new perturbations, orthogonal to each other
     assert contraction(replicon, 0.7, 5)[5] == pytest.approx((shares**2 @ replicon ** np.arange(6)) ** 0.5)
     sizes = contraction(replicon, kappa, 400)
     rate = kappa + (1 - kappa) * 0.6
@@ -126,11 +126,12 @@ def test_damped_undamped_and_asymptotic_contraction():
 
 
 def test_the_stored_perturbations_contract_at_the_predicted_rate():
-    """Wherever the replicon is known; the data sets of the page on replica symmetry, in dimension 1,000."""
+    """The rate is compared wherever the replicon is known, with the data sets of dimension 1,000 of the page."""
     rows = stored("stability", points=2**9).tested.xs("semantic", level="branch")
     rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="measured")
     assert len(rows) >= 5
-    # The error of one rate comes from four data sets and is itself known to 40 %: all together stand for each.
+    # The standard error of one rate comes from four data sets and is known to 40 %, so the errors of all rates are
+    # pooled.
     error = np.hypot((rows["measured_error"] ** 2).mean() ** 0.5, rows["predicted_error"])
     assert ((rows["measured"] - rows["predicted"]).abs() < 3 * error).all() and error.max() < 0.01
 
@@ -143,14 +144,14 @@ def test_gains_of_one_column_are_those_of_the_standard_student():
     distances, gain = gains(TASK, 1.5, found.overlaps, 2**12, 8)
     same, of_column = gains_of_columns(TASK, Architecture(), 1.5, found.overlaps, 2**11, 8)
     np.testing.assert_allclose(same, distances)
-    far = slice(0, 4)  # closer copies need more points
+    far = slice(0, 4)  # smaller distances would need more points
     off = (gain.mean(0) - of_column.mean(0)) / np.hypot(standard_error(gain), standard_error(of_column))
     assert np.abs(off[far]).max() < 4 and standard_error(of_column)[1] < 0.1 * of_column.mean(0)[1]
 
 
 @pytest.mark.parametrize("architecture", [Architecture("rank2", 2, 0.3), Architecture("untied", 3, 0.2)])
 def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
-    """Weights of d = 5 with what they share along the first axis, the teacher's, and tokens drawn one by one."""
+    """The weights have d = 5 and share their part along the first axis, which is the teacher's. Tokens are drawn."""
     rng, count, d, alpha, L, r = np.random.default_rng(0), 8000, 5, 2.0, architecture.tokens, 2
     mix, m, V = np.array([[0.25, 0.1], [0.0, 0.2]]), np.array([0.2, -0.1]), np.array([[3.0, 1.0], [1.0, 2.0]])
     own, others = np.eye(d)[1:3].T @ mix, np.eye(d)[3:].T @ mix
@@ -190,5 +191,5 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
 @pytest.mark.fast
 def test_settling_distance_of_a_known_gain():
     distances, places = 2.0 ** -np.arange(5), np.array([0.2, 0.35, 0.3, 0.35])
-    gain = places[:, None] / distances  # 1 at these
+    gain = places[:, None] / distances  # the gain is 1 at these distances
     assert settling_distance(distances, gain) == pytest.approx((0.3, standard_error(places)))

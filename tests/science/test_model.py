@@ -1,4 +1,4 @@
-"""The reduced risk against the definition, and what is measured of given weights."""
+"""The reduced risk compared with the definition, and measurements of given weights."""
 
 import definition
 import numpy as np
@@ -33,7 +33,7 @@ def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, columns, 
     expected = definition.risk(task, xi, y, weights)
     (slope,) = torch.autograd.grad(expected, weights)
     value, gradient = two_tokens.risk(data, weights.detach().reshape(1, -1), task.lam)
-    # The data are float32: their products carry 1e-7 of the size of the terms, of which there are n.
+    # The data are float32, so their products have errors of 1e-7 of the size of the n terms.
     scale = 1e-5 * (1 + xi.square().sum().item() + expected.item())
     assert value.item() == pytest.approx(expected.item(), abs=scale)
     assert torch.allclose(gradient.reshape(columns, d), slope, rtol=0, atol=10 * scale)
@@ -41,7 +41,9 @@ def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, columns, 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_loss_that_no_student_can_avoid_has_the_digits_of_float32(seed):
-    """A distance from a line, which as a difference of squares would change with the machine by 1e-8 of the loss."""
+    """The loss is a squared distance from a line. A difference of squares would depend on the machine by 1e-8 of the
+    loss.
+    """
     xi, _, data = definition.drawn(Task(omega=0.3), 3.0, 20, seed)
     goal = sentences.labels(Task(omega=0.3), xi, xi @ data.teacher / 20**0.5)
     x = sentences.positional_encoding(Task(), xi)
@@ -52,13 +54,14 @@ def test_the_loss_that_no_student_can_avoid_has_the_digits_of_float32(seed):
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize("n", [1, 2, 7, 60])  # halves of no sentence, of one, of odd and of even numbers
+# Halves with no sentence, one sentence, and odd and even numbers of sentences.
+@pytest.mark.parametrize("n", [1, 2, 7, 60])
 @pytest.mark.parametrize("students", [1, 2, 3])
 def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
     data = two_tokens.sample(Task(), n / 30, 30, np.random.default_rng(n))
     weights = torch.randn(students, columns * 30, generator=torch.Generator().manual_seed(n))
     wide, wide_weights = data.double(), weights.double()
-    exact = two_tokens.by_products(wide, wide_weights, 0.3)
+    exact = two_tokens.risk_by_products(wide, wide_weights, 0.3)
     for some, vectors, rtol in ((wide, wide_weights, 1e-12), (data, weights, 2e-5)):
         risk = two_tokens.risk(some, vectors, 0.3)
         assert torch.allclose(risk[0], exact[0], rtol=rtol, atol=0)
@@ -70,7 +73,7 @@ def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
     task, d, count = Task(omega=0.3, matrix="alternative"), 12, 200_000
     attention = np.array([[0.7, 0.2], [0.4, 0.5]])
     rng = np.random.default_rng(3)
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32)) * 1.5  # not of the usual length
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32)) * 1.5  # a teacher of unusual length
     xi, y = sentences.draw_sentences(task, teacher, count, rng)
     labels = sentences.labels(task, xi, y)
     read = sentences.positional_encoding(task, xi) if positions else xi
@@ -81,9 +84,9 @@ def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
     error = losses.std().item() / count**0.5
     assert abs(value - losses.mean().item()) < 4 * error < 0.01 * value
     usual = linear.linear_test_error(task, attention, d, 1.0, positions)
-    assert abs(value - usual) > 8 * error  # the length of the teacher is to be seen, and so are the terms in 1/d
+    assert abs(value - usual) > 8 * error  # the length of the teacher and the terms of order 1/d must be visible
     assert abs(value - linear.linear_test_error(task, attention, 2 * d, length, positions)) > 8 * error
-    if positions:  # as the student's formula has it, up to its quadrature
+    if positions:  # equal to the formula for a student, up to its quadrature
         point = overlaps(task, teacher, teacher)
         assert exact.test_error(task, point, d, attention)[0] == pytest.approx(value, rel=5e-3)
 

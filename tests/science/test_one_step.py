@@ -1,4 +1,4 @@
-"""One step of replica symmetry breaking: its equations against Phi, its limits, the settling distance, the command."""
+"""One step of replica symmetry breaking: equations compared with Phi, limits, settling distance, and the command."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from attention_book.experiments.beyond.one_step import one_step_row
 from attention_phases import Task
 from attention_phases.beyond.one_step import equations, solution
 from attention_phases.beyond.one_step.equations import Valley, average, conjugates, inner_points, potential, update
-from attention_phases.beyond.one_step.solution import UNSETTLED, inner_gains, one_step
+from attention_phases.beyond.one_step.solution import NO_CONVERGENCE, inner_gains, one_step
 from attention_phases.measured import standard_error
 from attention_phases.quadrature import gaussian_points, pool
 from attention_phases.theory import equations as state_evolution
@@ -32,7 +32,7 @@ NETS = gaussian_points(**QUADRATURE, seed=0, dimensions=6)
 
 
 def root(branch, y, near):
-    """A solution on few points, to many digits."""
+    """Return a solution on few points, converged to many digits."""
     model, nets = equations.BrokenBranch(TASK, ALPHA, branch, y), equations.nested_nets(NETS)
     options = {"factor": 0.1, "eps": 1e-6}
     x = scipy.optimize.root(lambda x: displacement(model, x, nets[-1])[0], model.pack(near), options=options).x
@@ -47,7 +47,7 @@ def broken(request):
 
 
 def phi_at(valley, hats, nets=NETS):
-    """Phi of each scramble, the conjugates held."""
+    """Return Phi of each scramble at fixed conjugates."""
     return potential(TASK, ALPHA, valley, hats, average(TASK, valley, nets).free)
 
 
@@ -56,7 +56,7 @@ def moved(values, name, factor):
 
 
 def test_phi_is_stationary(broken):
-    """By finite differences in each conjugate, and in each order parameter within the error of the quadrature."""
+    """Finite differences vanish in each conjugate, and in each order parameter within the quadrature error."""
     minima, valley = broken, broken.valley
     averages = pool(minima.averages)
     hats, free = conjugates(TASK, ALPHA, valley, averages), averages.free
@@ -71,12 +71,12 @@ def test_phi_is_stationary(broken):
             error = standard_error(slopes)
             assert abs(slopes.mean()) < 4 * error, name
             assert error < 0.05 * minima.phi, name
-            if name in ("m", "V"):  # no integration by parts in their equations
+            if name in ("m", "V"):  # their equations contain no integration by parts
                 assert abs(slopes.mean()) < 1e-4 * minima.phi, name
 
 
 def test_the_energy_is_the_derivative_of_y_phi(broken):
-    """With all order parameters held, to the digits of the solution; and along solutions, within the error."""
+    """At fixed order parameters it agrees to the digits of the solution, and along solutions within the error."""
     hats = conjugates(TASK, ALPHA, broken.valley, pool(broken.averages))
     step = 1e-3 * Y
     above, below = (y * phi_at(broken.valley._replace(y=y), hats).mean() for y in (Y + step, Y - step))
@@ -132,13 +132,13 @@ def test_at_y_zero_the_gap_is_where_two_copies_settle():
         error = np.hypot(plain.stderr[name], state.stderr["q1" if name == "q" else name])
         assert abs(getattr(plain.overlaps, name) - value) < 4 * error
 
-    def gain(points):  # of the squared distance 2 gap of two copies, from the spread of r over the inner fields
+    def gain(points):  # Gain of the squared distance 2 gap of two copies, from the spread of r over the inner fields.
         hats = conjugates(TASK, ALPHA, state.valley, average(TASK, state.valley, points))
         return V**2 * (hats.q1 - hats.q0) / gap
 
     assert gain(NETS).mean() == pytest.approx(1, abs=1e-3)
     net = gaussian_points(2**10, 16, 1, dimensions=8)
-    pairs = []  # and from two copies
+    pairs = []  # the same gain from two explicit copies
     for points in net:
         fields = np.sqrt(q0) * points.T[:2] + np.array([[m], [-m]])
         arguments = teacher_fit(TASK, TASK.sigma * points.T[2:4]), V, TASK.sigma**2
@@ -152,7 +152,7 @@ def test_at_y_zero_the_gap_is_where_two_copies_settle():
 
 
 def test_inner_points_average_over_the_normal_law(broken):
-    """Polynomials exactly, and Phi as well as many more points."""
+    """The rule is exact for polynomials, and it gives Phi as precisely as many more points."""
     points = inner_points()
     x, y, weights = points.T
     for values, expected in ((x**0, 1), (x, 0), (x**2, 1), (x * y, 0), (y**4, 3), (x**2 * y**2, 1), (x**3 * y, 0)):
@@ -163,7 +163,7 @@ def test_inner_points_average_over_the_normal_law(broken):
 
 
 def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):
-    """Then D = 2 gap, and D' is that of two minima weighted with y/2, by another kernel."""
+    """Then D = 2 gap, and D' is the distance of two minima with the weight y/2, computed by another kernel."""
     valley = broken.valley
     far = 2 * valley.gap / (valley.q0 + valley.gap)
     gains = inner_gains(TASK, ALPHA, valley, [far], 2**10)[:, 0]
@@ -173,23 +173,23 @@ def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):
     assert abs(gains.mean() - apart.mean()) < 3 * error and error < 0.1 * apart.mean()
 
 
-# Searches that go wrong
+# Searches that fail
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
+@pytest.mark.parametrize("q", [0.1, 0.01])  # no weights have the second overlap
 def test_a_wild_step_stays_inside_the_domain(q):
     overlaps = Overlaps.of(q, 0.0, 0.1, 1.0)
-    aligned, rest = state_evolution.told_of_teacher(Setting(Task()), overlaps.q**0.5, overlaps.theta)
+    aligned, rest = state_evolution.teacher_given_student(Setting(Task()), overlaps.q**0.5, overlaps.theta)
     assert aligned.item() == pytest.approx(0.1 / q**0.5)
     assert rest.item() == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < rest.item() < 1e-4
 
 
 def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):
-    def off(equations, x, *_, **__):  # log q0, log V, the own overlap, log gap
+    def off(equations, x, *_, **__):  # log q0, log V, the own overlap, and log gap
         return SimpleNamespace(x=np.array([-40.0, x[1], x[2], 40.0]))
 
     monkeypatch.setattr(solution, "powell", off)
     state = one_step(Task(omega=0.1), 0.75, "positional", 0.0, 64, 4)
-    assert not state.converged and state.reason == UNSETTLED
+    assert not state.converged and state.reason == NO_CONVERGENCE
     assert np.isfinite([state.phi, state.energy, state.valley.gap, *state.stderr.values()]).all()

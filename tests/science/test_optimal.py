@@ -1,4 +1,4 @@
-"""The optimal learner, and students with infinitely many sentences."""
+"""The optimal learner, and students with unlimited data."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from attention_phases.theory import baseline
 from attention_phases.theory.baseline import (
     best_students,
     curvature,
-    diverges_at,
+    divergence_omega,
     floors,
     linear_baseline,
     minimum_bound,
@@ -29,7 +29,7 @@ TASK = Task(omega=0.3)
 @pytest.mark.parametrize("tokens", [2, 3])
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
 def test_the_explicit_overlap_solves_the_state_evolution(q, tokens):
-    """Against the forces themselves, averaged over a million random sentences."""
+    """Compare with the forces, averaged over a million random sentences."""
     rng = np.random.default_rng(1)
     w, z = (root * rng.standard_normal((10**6, tokens)) for root in (q**0.5, (1 - q) ** 0.5))
     y = w + z
@@ -42,7 +42,8 @@ def test_for_one_token_it_is_phase_retrieval():
     qs = np.linspace(0.01, 0.999, 300)
     alphas = [alpha_of(q, 1) for q in qs]
     assert alpha_of(1e-7, 1) == pytest.approx(1 / 2, abs=1e-5)
-    assert max(alphas) == pytest.approx(1.128, abs=1e-3)  # up to which the uninformed solution lasts (Barbier et al.)
+    # Largest alpha at which the uninformed solution exists (Barbier et al.).
+    assert max(alphas) == pytest.approx(1.128, abs=1e-3)
     assert alpha_of(1 - 1e-6, 1) == pytest.approx(1, abs=2e-3)
 
 
@@ -51,7 +52,7 @@ def test_learning_is_continuous_between_its_thresholds(tokens):
     weak, exact = thresholds_of_learning(tokens)
     assert overlap(weak, tokens) == 0 and overlap(exact, tokens) == 1
     alphas = [alpha_of(q, tokens) for q in np.linspace(1e-6, 1 - 1e-6, 200)]
-    assert (np.diff(alphas) > 0).all()  # one fixed point at each alpha: no hard phase
+    assert (np.diff(alphas) > 0).all()  # there is one fixed point at each alpha, so there is no hard phase
     assert alphas[0] == pytest.approx(weak, rel=1e-5) and alphas[-1] == pytest.approx(exact, rel=1e-5)
 
 
@@ -66,7 +67,7 @@ def test_what_is_reached(alpha, reached):
     ("task", "tokens"), [(TASK, 2), (Task(omega=0.8, sigma=1.0, matrix="alternative"), 2), (TASK, 3), (TASK, 4)]
 )
 def test_the_test_error_is_that_of_the_posterior_mean_and_without_an_estimate_of_the_linear_model(task, tokens):
-    """The prediction E[Y | w] by brute force: the mean label of fields around w."""
+    """The prediction E[Y | w] is computed by brute force, as the mean label of fields around w."""
     blind = estimate_error(task, 0.0, tokens)
     assert abs(blind.value - linear_baseline(task, Architecture(tokens=tokens))) < 4 * blind.error < 0.01 * blind.value
     alpha, rng = np.mean(thresholds_of_learning(tokens)), np.random.default_rng(2)
@@ -98,18 +99,18 @@ def test_message_passing_finds_the_teacher_where_theory_says_so(tokens):
 
 @pytest.mark.slow
 def test_message_passing_reaches_the_overlap_of_the_theory():
-    """A row of it has the test error of what it knows."""
+    """An estimate of message passing has the test error that its overlap implies."""
     alpha, rows = 0.4, [look_for_teacher(RecoveryCell("any", TASK, 0.4, 1000, seed))[0] for seed in range(8)]
     overlaps = np.array([row["squared_cosine"] for row in rows])
     assert abs(overlaps.mean() - overlap(alpha)) < 4 * overlaps.std(ddof=1) / 8**0.5 < 0.2
     assert rows[0]["test_mse"] == estimate_error(TASK, overlaps[0]).value
 
 
-# Infinite data
+# Unlimited data
 
 
 def floor_of(task, kappa, m, nodes=10):
-    """Test error with infinite data of a student with the weights ``kappa Q* + m 1_d``."""
+    """Return the test error, with unlimited data, of a student with weights ``kappa Q* + m 1_d``."""
     z, weights = tensor_rule(nodes, 4)
     y, n = task.sigma * z[:, :2], z[:, 2:]
     fields = kappa * y + m * (task.sigma * n + [1, -1])
@@ -128,19 +129,22 @@ def test_floors_are_lowest():
     ("kind", "matrix"), [("critical", "standard"), ("linear", "standard"), ("linear", "alternative")]
 )
 def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
-    place = diverges_at(Task(matrix=matrix), kind)
+    place = divergence_omega(Task(matrix=matrix), kind)
     assert place.error < 1e-8
     level = floors(Task(omega=place.value, matrix=matrix))
-    assert level["semantic"] == pytest.approx(level[baseline.FLOOR_MET[kind]], rel=1e-8)
+    assert level["semantic"] == pytest.approx(level[baseline.MATCHING_FLOOR[kind]], rel=1e-8)
     below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
-    assert below["semantic"] < below[baseline.FLOOR_MET[kind]] and above["semantic"] > above[baseline.FLOOR_MET[kind]]
+    assert (
+        below["semantic"] < below[baseline.MATCHING_FLOOR[kind]]
+        and above["semantic"] > above[baseline.MATCHING_FLOOR[kind]]
+    )
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
 def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
-    """By quadrature over teacher and noise, of which the curvature knows nothing."""
+    """The loss is a quadrature over teacher and noise, independent of the code for the curvature."""
     place, step = minimum_bound(TASK, branch).value, 0.06
-    known = {"semantic": 0.918848, "positional": 0.353446}[branch]  # by another program, of 20^4 nodes
+    known = {"semantic": 0.918848, "positional": 0.353446}[branch]  # from an independent program with 20^4 nodes
     assert place == pytest.approx(known, abs=2e-6)
     for omega in (place, 0.8):
         task = replace(TASK, omega=omega)
@@ -149,7 +153,7 @@ def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
         def loss(side, task=task, weight=weight):
             return floor_of(task, *((weight, side) if branch == "semantic" else (side, weight)), nodes=14)
 
-        wide, narrow = ((2 * loss(h) - 2 * loss(0.0)) / h**2 for h in (step, step / 2))  # the loss is even
+        wide, narrow = ((2 * loss(h) - 2 * loss(0.0)) / h**2 for h in (step, step / 2))  # the loss is even in h
         assert curvature(task, branch) == pytest.approx((4 * narrow - wide) / 3, abs=1e-5)
     assert abs(curvature(replace(TASK, omega=place), branch)) < 1e-8
     inside, beyond = (curvature(replace(task, omega=place + aside), branch) for aside in (-0.05, 0.05))
@@ -157,7 +161,7 @@ def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
 
 
 def test_ends_of_minima_with_the_alternative_matrix(monkeypatch):
-    """The best semantic weights vanish; the positional student, while there is one, is a saddle."""
+    """The best semantic weights vanish at the end. The positional student is a saddle wherever it exists."""
     monkeypatch.setattr(baseline, "RULES", (20, 10))
     task = Task(matrix="alternative")
     place = minimum_bound(task, "semantic").value
@@ -170,12 +174,13 @@ def test_ends_of_minima_with_the_alternative_matrix(monkeypatch):
 
 @pytest.mark.parametrize("matrix", ["alternative", "0,100;100,0", "0,1;1,0", "-1,2;2,-1"])
 def test_where_nothing_is_positional_there_is_no_end(matrix):
-    """Of each A the diagonal is below one half, and the positional student with m = 0 is a semantic one.
+    """The diagonal of each A is below one half, so the positional student with m = 0 equals a semantic student.
 
-    At omega = 1 their floors are equal: only rounding tells them apart, and they cross at every omega and at none.
+    At omega = 1 the limits of their test errors are equal. Only rounding distinguishes the two, so they would cross
+    anywhere.
     """
-    assert np.isnan(diverges_at(Task(matrix=matrix), "critical").value)
-    assert diverges_at(Task(matrix=matrix), "linear").value > 0
+    assert np.isnan(divergence_omega(Task(matrix=matrix), "critical").value)
+    assert divergence_omega(Task(matrix=matrix), "linear").value > 0
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0])
@@ -196,18 +201,23 @@ def test_labels_that_rounding_has_made_positions_alone_are_a_failure(sigma):
 def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():
     for alpha in (0.2, 0.3, 0.45):
         value, error = optimal(TASK, alpha).q
-        with np.errstate(over="ignore"):  # of many nodes the outermost weigh nothing
+        with np.errstate(over="ignore"):  # the outermost of many nodes have zero weight
             finer = overlap(alpha, nodes=(100, 240))
         assert abs(finer - value) < error + 1e-14 and error < 1e-4 * value
 
 
 @pytest.mark.parametrize(
     ("of", "which"),
-    [(diverges_at, "critical"), (diverges_at, "linear"), (minimum_bound, "semantic"), (minimum_bound, "positional")],
+    [
+        (divergence_omega, "critical"),
+        (divergence_omega, "linear"),
+        (minimum_bound, "semantic"),
+        (minimum_bound, "positional"),
+    ],
     ids=["critical", "linear", "semantic", "positional"],
 )
 def test_the_error_of_an_end_is_that_of_its_rule(of, which, monkeypatch):
-    """Of larger tokens and few nodes, with which more of them say something else."""
+    """For large tokens and few nodes, more nodes give a different result."""
     monkeypatch.setattr(baseline, "RULES", (20, 10))
     value, error = of(Task(sigma=2.0), which)
     monkeypatch.setattr(baseline, "RULES", (32, 16))

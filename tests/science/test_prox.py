@@ -1,4 +1,4 @@
-"""Quadrature, prox and averages: the ingredients of the state evolution, each against a slow independent way."""
+"""Quadrature, proximal points and averages, each compared with a slow independent computation."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ variances = st.floats(0.3, 0.7).map(lambda sigma: sigma**2)
 
 
 def loss(h, t1, t2, variance):
-    """``(sigma^2/2) |S - Y|_F^2`` for a teacher whose rows sum to one; h is (..., 2)."""
+    """Return ``(sigma^2/2) |S - Y|_F^2`` for a teacher whose rows sum to one; h is (..., 2)."""
     target = np.array([[t1, 1 - t1], [1 - t2, t2]])
     return variance / 2 * ((attention(h) - target) ** 2).sum((-2, -1))
 
@@ -32,7 +32,8 @@ def loss(h, t1, t2, variance):
 @pytest.mark.parametrize("count", [32, 64, 128])
 def test_the_first_points_of_a_scramble_are_a_net(count):
     first = gaussian_points(128, 4, 3)[:, :count]
-    cells = np.sort(np.floor(ndtr(first) * count), axis=1)  # one point in each of `count` equal cells of each axis
+    # There is one point in each of `count` equal cells of each axis.
+    cells = np.sort(np.floor(ndtr(first) * count), axis=1)
     assert (cells == np.arange(count)[:, None]).all()
 
 
@@ -47,7 +48,7 @@ def test_a_seed_means_the_same_points_and_scrambles_differ():
         points[0, 0, 0] = 0.0
 
 
-# Prox
+# Proximal points
 
 
 @settings(max_examples=200, deadline=None)
@@ -58,15 +59,15 @@ def test_prox_is_a_minimum(w1, w2, t1, t2, V, variance):
     h1, h2, envelope = search(w1, w2, t1, t2, V, variance)[0]
     w, h = np.array([w1, w2]), np.array([h1, h2])
     value = ((h - w) ** 2).sum() / (2 * V) + loss(h, t1, t2, variance)
-    assert envelope == pytest.approx(value, abs=1e-13)  # rounding
-    # The last Newton step is under 1e-8, and the error after it of the order of its square.
+    assert envelope == pytest.approx(value, abs=1e-13)  # tolerance for rounding
+    # The last Newton step is below 1e-8, and the error after it is of the order of its square.
     gradient = np.array(loss_derivatives(h1, h2, t1, t2, variance)[:2])
     assert (h - w) / V + gradient == pytest.approx(np.zeros(2), abs=1e-11)
 
 
 @njit
 def missed(draws, reach, count):
-    """Of how many draws (w_1, w_2, t_1, t_2, V, variance) descents from a grid of starts find a lower minimum."""
+    """Return the number of draws (w_1, w_2, t_1, t_2, V, variance) with a lower minimum, found from a grid of starts."""
     total = 0
     for w1, w2, t1, t2, V, variance in draws:
         bound = search(w1, w2, t1, t2, V, variance)[0][2] - 1e-9
@@ -80,11 +81,11 @@ def missed(draws, reach, count):
 
 @pytest.mark.slow
 def test_prox_is_the_global_minimum_where_there_are_several():
-    # Without any one of the starts, one to seven of these are missed; with all of them, one in 10^5.
+    # Without any one of the starts, one to seven of these draws are missed. With all starts, one in 10^5 is missed.
     rng = np.random.default_rng(0)
     w, t = rng.uniform(-2, 2, (2, 20_000)), rng.uniform(0.01, 0.99, (2, 20_000))
     V, variance = 10 ** rng.uniform(1.3, 2.4, 20_000), rng.uniform(0.3, 0.7, 20_000) ** 2
-    reversed_order = 1.0, 2.0, 0.75, 0.625, 100.0, 0.390625  # of the fields, in the lowest minimum
+    reversed_order = 1.0, 2.0, 0.75, 0.625, 100.0, 0.390625  # order of the fields in the lowest minimum
     assert missed(np.vstack([np.column_stack([*w, *t, V, variance]), reversed_order]), 6.0, 14) == 0
 
 
@@ -92,7 +93,7 @@ def test_prox_is_the_global_minimum_where_there_are_several():
 
 
 def agree(ours, samples):
-    """A value for each scramble against plain samples: the means within 4 combined standard errors, in error < 5 %."""
+    """Assert that a value by scramble agrees with plain samples: the means within 4 combined standard errors."""
     error = np.hypot(np.std(ours, ddof=1) / len(ours) ** 0.5, samples.std(ddof=1) / len(samples) ** 0.5)
     assert abs(np.mean(ours) - samples.mean()) < 4 * error
     assert error < 0.05 * samples.std()
@@ -106,7 +107,7 @@ TASKS = [
 
 @pytest.mark.parametrize("task, overlaps", TASKS)
 def test_averages_are_those_of_the_sampled_fields(task, overlaps):
-    """As written in Result 4.2."""
+    """Compare with fields sampled as in Result 4.2."""
     (q, m, theta, V), variance = overlaps, task.sigma**2
     xi, zeta = np.random.default_rng(0).standard_normal((2, 20_000, 2))
     w = np.sqrt(q) * xi + m * np.array([1, -1])
@@ -127,12 +128,14 @@ def test_averages_are_those_of_the_sampled_fields(task, overlaps):
 
 
 def test_the_trace_of_the_forces_is_that_of_their_finite_differences():
-    rng, V, variance, step = np.random.default_rng(0), 0.7, 0.25, 1e-4  # at so small a V the prox has no jumps
+    # At such a small V the proximal point does not jump.
+    rng, V, variance, step = np.random.default_rng(0), 0.7, 0.25, 1e-4
     w, t = rng.standard_normal((2, 50)), rng.uniform(0.1, 0.9, (2, 50))
     g, envelopes = forces(w, t, V, variance)
     sides = [[forces(w + side * shift, t, V, variance) for side in (step, -step)] for shift in np.eye(2)[:, :, None]]
-    slopes = np.array([(above[0] - below[0]) / (2 * step) for above, below in sides])  # (by, of, sentences)
+    # Axes: derivative by, component of, sentence.
+    slopes = np.array([(above[0] - below[0]) / (2 * step) for above, below in sides])
     trace = message_passing._derivatives(w + V * g, t, V, variance)
     assert trace == pytest.approx(slopes[0, 0] + slopes[1, 1], abs=1e-6)
     falls = np.array([(above[1] - below[1]) / (2 * step) for above, below in sides])
-    assert -falls == pytest.approx(g, abs=1e-6) and envelopes.shape == (50,)  # the envelope's slope is (w - h*)/V
+    assert -falls == pytest.approx(g, abs=1e-6) and envelopes.shape == (50,)  # the slope of the envelope is (w - h*)/V

@@ -1,4 +1,4 @@
-"""What is wrong in a call of the library or of its drawing is refused in one line that names the argument."""
+"""A wrong argument of the library or of its drawing functions raises a one-line error that names the argument."""
 
 from types import SimpleNamespace
 
@@ -21,7 +21,7 @@ OWN = data_set(Task(omega=0.3), 1.0, 20)
 
 
 def of_risk(change):
-    """The compiled risk with another gradient."""
+    """Return a risk that is compiled as usual but has another gradient."""
 
     def risk(data, weights, lam):
         values, gradient = two_tokens.risk(data, weights, lam)

@@ -1,4 +1,4 @@
-"""Searches of a valley for lower minima: what they return is a minimum, never a higher one, and the lowest is found."""
+"""Searches of a valley for lower minima: each result is a minimum, never a higher one, and the lowest one is found."""
 
 from types import SimpleNamespace
 
@@ -40,12 +40,13 @@ def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
         assert (lowest.train_loss < begun.train_loss) == (hops > 0)
         gained += hops
         assert searches.hop(data, LAM, lowest, worst=0.2) == (lowest, 0)
-        # By hand: without any one of the nine worst sentences, and with it again, descent comes back or ends higher.
+        # By hand: a descent without one of the nine worst sentences, and then with it, returns to the minimum or ends
+        # higher.
         for number in misfits(data, lowest.weights).argsort(descending=True)[:9]:
             fewer = torch.arange(len(data.inputs)) != number
             parts = {name: getattr(data, name)[fewer] for name in ("inputs", "stiffness", "targets")}
             without = fit(type(data)(**{**vars(data), **parts}), LAM, lowest.weights[None])[0]
-            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - searches.LOWER
+            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - searches.LOSS_RESOLUTION
     assert gained > 0
 
 
@@ -54,11 +55,13 @@ def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
     for temperature, stays in ((0.0, True), (1e-6, True), (10.0, False)):
         minimum = searches.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
         assert minimum.grad_norm <= LBFGS_TOLERANCE
-        assert (abs(minimum.train_loss - begun.train_loss) < searches.LOWER) == stays
+        assert (abs(minimum.train_loss - begun.train_loss) < searches.LOSS_RESOLUTION) == stays
 
 
 def test_the_noise_of_langevin_descent_has_its_variance():
-    """No data, no penalty: a random walk, whose variance is the sum of 2 rate T(step), the mean of T being T/2."""
+    """Without data and penalty it is a random walk. Its variance is the sum of 2 rate T(step), and the mean of T is
+    T/2.
+    """
     walked = []
 
     def no_force(data, weights, lam):
@@ -76,7 +79,9 @@ def test_the_noise_of_langevin_descent_has_its_variance():
 
 @pytest.fixture
 def ends(monkeypatch):
-    """Where the starts of a cell end: some weights, the same but for 1e-3 and for 2e-2, and its mirror image."""
+    """Return end points of a cell: some weights, the same weights with changes of 1e-3 and 2e-2, and their mirror
+    image.
+    """
     first, aside = np.random.default_rng(0).standard_normal((2, 60))
     aside -= (aside @ first) / (first @ first) * first
     aside *= np.linalg.norm(first) / np.linalg.norm(aside)

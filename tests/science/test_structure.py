@@ -1,4 +1,4 @@
-"""Tokens with structure, teachers of higher rank, sparse teachers: what is drawn, trained and measured of them."""
+"""Tokens with structure, teachers of higher rank, and sparse teachers: their draws, training and measurements."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_phases import Architecture, BadInput, Task
-from attention_phases.amp.message_passing import iterate, limiting, start_state
+from attention_phases.amp.message_passing import iterate, limiting_data, start_state
 from attention_phases.beyond.curvature import hessian
 from attention_phases.model import sentences, two_tokens
 from attention_phases.model import weights as weights_of
@@ -31,7 +31,7 @@ TASKS = {
 
 
 def in_errors(values, expected):
-    """How far the mean over the first axis is from what is expected, in its standard errors."""
+    """Return the difference between the mean over the first axis and its expectation, in standard errors."""
     return (values.mean(0) - expected) / (values.std(0) / len(values) ** 0.5)
 
 
@@ -47,7 +47,7 @@ def test_tokens_and_teacher_have_the_moments_that_the_task_states():
     assert np.abs(in_errors(np.moveaxis(xi.numpy(), 1, 0), means)).max() < 5
     for (first, second), half in zip(((0.05, 0.3), (0.45, 0.1)), (slice(20), slice(20, None))):
         spread = xi.double().var(1)[:, half].mean(1).numpy()
-        assert spread == pytest.approx([first, second], abs=0.02)  # the clusters add up to 0.02
+        assert spread == pytest.approx([first, second], abs=0.02)  # the clusters contribute up to 0.02
     assert torch.allclose(y, torch.einsum("and,td->ant", xi, teacher) / d**0.5, atol=1e-6)
     read = (sentences.positional_encoding(task, xi) - xi).numpy()
     assert np.allclose(read, np.stack([p, -p])[:, None], atol=1e-6)
@@ -109,7 +109,7 @@ def test_l1_ends_where_proximal_descent_does():
     assert value.item() == pytest.approx((two_tokens.risk(data, found.weights[None], task.lam)[0] + penalty).item())
     assert found.train_loss == pytest.approx(value.item() / 100) and subgradient.norm() <= 1e-4
     slope, subgradient = (risk(data, start, task.lam)[1] for risk in (two_tokens.risk, penalised))
-    least = slope - slope.clamp(-task.l1, task.l1)  # of the weights that are zero
+    least = slope - slope.clamp(-task.l1, task.l1)  # smallest subgradient for weights that are zero
     torch.testing.assert_close(subgradient, torch.where(start == 0, least, slope + task.l1 * torch.sign(start)))
     with pytest.raises(BadInput, match="optimizer = 'gd': must be one of lbfgs"):
         fit(data, task.lam, start, "gd", l1=task.l1)
@@ -119,13 +119,14 @@ def test_l1_ends_where_proximal_descent_does():
 def test_message_passing_ends_at_a_minimum(task):
     rng = np.random.default_rng(7)
     drawn = two_tokens.sample(task, 2.0, 400, rng)
-    data = limiting(task, drawn)
+    data = limiting_data(task, drawn)
     run = iterate(task, data, start_state(task, data, start_weights("semantic", drawn.teacher, rng)))
     assert run.converged
     weights = torch.from_numpy(run.state.weights)[None]
-    weights = torch.where(weights.abs() < 1e-10, 0.0, weights)  # damping keeps a share of where they have been
+    # With damping such a weight shrinks but never becomes zero.
+    weights = torch.where(weights.abs() < 1e-10, 0.0, weights)
     assert with_l1(two_tokens.risk, task.l1)(data, weights, task.lam)[1].norm() < 1e-8
-    # V is the mean response of the weights to fields along them, s_i d w_i/d b_i, among those that are not zero.
+    # V is the mean response s_i d w_i/d b_i of the weights to fields along them, over the weights that are not zero.
     free, s = weights[0].numpy() != 0, variances(task, 400)
     inverse = np.linalg.inv(hessian(data, weights[0], task.lam)[np.ix_(free, free)])
     assert (s[free] * inverse.diagonal()).sum() / 400 == pytest.approx(run.state.V, rel=0.05)

@@ -1,4 +1,4 @@
-"""Fixed points of the state evolution: consistency, errors, limits, thresholds, students, starts from known minima."""
+"""Fixed points of the state evolution: consistency, errors, limits, thresholds, students, and warm starts."""
 
 import numpy as np
 import pytest
@@ -39,13 +39,13 @@ def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
     state = Overlaps.of(*solution.overlaps)
     pooled = pool(average(SETTING, state, gaussian_points(**QUADRATURE)))
     image = update(SETTING, conjugates(SETTING, ALPHA, state, pooled)).scalars
-    # The residual is in log q, log V and an overlap over sqrt(q): relative, up to a factor of two for two of them.
+    # The residual is in log q, log V and an overlap divided by sqrt(q). It is relative, up to a factor of two.
     assert image == pytest.approx(solution.overlaps, rel=2 * solution.residual + 1e-12, abs=1e-15)
     assert solution.residual < 1e-6
     point = {**solution.overlaps._asdict(), "rho": TASK.sigma**2, "m_teacher": 0.0}
     test_mse, stderr = exact(TASK, point)
     assert abs(test_mse - solution.test_mse) < 4 * np.hypot(stderr, solution.stderr["test_mse"])
-    assert solution.free_energy == pytest.approx(solution.train_loss, rel=digits)  # they differ by the residual
+    assert solution.free_energy == pytest.approx(solution.train_loss, rel=digits)  # the two differ by the residual
 
 
 @pytest.mark.slow
@@ -60,26 +60,27 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
         differences.append((centre.train_slope - train, centre.test_slope - test))
     differences = np.array(differences)
     error = differences.std(0, ddof=1) / 6**0.5
-    size = np.array([centre.train_slope, centre.test_mse / ALPHA])  # the test error's own slope may be near zero
-    # Student's t with 5 degrees of freedom is beyond 6 once in 10^3. The slopes come from one-sided differences of
-    # relative step 1e-3 in alpha and in the overlaps, each good to about 1e-3.
+    # The slope of the test error itself may be almost zero.
+    size = np.array([centre.train_slope, centre.test_mse / ALPHA])
+    # Student's t with 5 degrees of freedom exceeds 6 once in 10^3. The slopes are one-sided differences with the
+    # relative step 1e-3 in alpha and in the overlaps, and each is accurate to about 1e-3.
     assert (np.abs(differences.mean(0)) < 6 * error + 3e-3 * size).all()
     assert (error < 0.01 * size).all()
 
 
-# Where a branch ends, and limits
+# The end of a branch, and limits
 
 
 @pytest.mark.parametrize(("task", "alpha", "branch", "points", "reason"), cases("ended"))
 def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, points, reason):
-    """Of the last two, one runs off to q = 0, and of the other the prox jumps over the fixed point."""
+    """In the last two cases the solver diverges to q = 0, and a jump of h* steps over the fixed point."""
     solution = solve(eval(task), alpha := eval(alpha), branch, eval(points), 8)
     assert not solution.converged and solution.reason.partition(":")[0] == eval(reason)
     assert str(solution).startswith(f"no solution ({solution.reason}): Solution(alpha={alpha}, reason=")
 
 
 def test_a_saddle_between_two_branches_has_not_converged():
-    # Between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close to it.
+    # A point between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close by.
     near = Scalars(q=0.0977, m=0.1494, theta=0.0, V=9.88)
     solution = solve(TASK, 6.4, "positional", 2**12, 16, start=near)
     assert solution.residual < 1e-6 and 0.1 < solution.overlaps.m < 0.2
@@ -96,7 +97,7 @@ def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
     even = task.sigma**2 / 2 * ((target_attention(y, task.omega, np.array(task.matrix)) - 0.5) ** 2).sum((1, 2))
     error = np.hypot(solution.stderr["train_loss"], ALPHA * even.std() / len(even) ** 0.5)
     assert abs(solution.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * solution.train_loss
-    longer = solve(task, ALPHA, "symmetric", 2**5, 4, architecture=Architecture(tokens=3))  # errors are over L d
+    longer = solve(task, ALPHA, "symmetric", 2**5, 4, architecture=Architecture(tokens=3))  # errors are divided by L d
     assert longer.test_mse == pytest.approx(2 / 3 * longer.train_loss / ALPHA)
 
 
@@ -111,7 +112,8 @@ def test_training_losses_are_equal_at_the_critical_point():
     semantic, positional = (solve(TASK, critical.alpha.value, branch, 2**10, 8, seed=7) for branch in MINIMA)
     assert semantic.converged and positional.converged
     slope = semantic.train_slope - positional.train_slope
-    error = standard_error(semantic.spread["train_loss"] - positional.spread["train_loss"]) / abs(slope)  # in alpha
+    # Standard error in alpha.
+    error = standard_error(semantic.spread["train_loss"] - positional.spread["train_loss"]) / abs(slope)
     gap = (semantic.train_loss - positional.train_loss) / slope
     assert abs(gap) < 4 * np.hypot(critical.alpha.error, error)
     assert slope < 0 and critical.alpha.error < 0.02 * critical.alpha.value
@@ -127,7 +129,9 @@ def test_test_error_is_the_linear_baseline_at_the_linear_threshold():
 
 
 def test_the_spread_is_what_each_scramble_alone_has():
-    """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
+    """The fixed point of each scramble moves as well. Without this response the errors of replicon and gain are too
+    small.
+    """
     points, scrambles, seed = 2**10, 8, 3
     solution, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), BranchMap(TASK, 2.0, "semantic")
     alone = []
@@ -140,16 +144,16 @@ def test_the_spread_is_what_each_scramble_alone_has():
         assert solution.spread[name].std() == pytest.approx(values.std(), rel=0.1), name
 
 
-# Fixed points from known minima, against those of a search at every step
+# Fixed points from warm starts, compared with a search at every step
 
 
 FEW = {"points": 2**8, "scrambles": 8}
-FAR = 0.08  # from the start to the fixed point, in the coordinates: nearly as far as a search is taken to serve
+FAR = 0.08  # distance in the coordinates from the start to the fixed point, almost as large as warm starts allow
 
 
 @pytest.fixture
 def by_search(monkeypatch):
-    """Call with a solver and its arguments: its result with a search at every step."""
+    """Return the result of a solver with a search at every step."""
 
     def call(function, *given, **named):
         with monkeypatch.context() as patch:
@@ -160,16 +164,16 @@ def by_search(monkeypatch):
 
 
 def assert_same(solution, expected):
-    """Two solutions, on the same points, up to what the solver leaves: 1e-7 in a coordinate."""
+    """Assert that two solutions on the same points agree up to the tolerance of the solver, 1e-7 in a coordinate."""
     assert solution.converged == expected.converged
     if not expected.converged:
         return
     assert solution.residual <= max(1e-6, expected.residual)
     for name, error in expected.stderr.items():
-        if np.isnan(error).all():  # the gain, where a branch holds no overlap at zero
+        if np.isnan(error).all():  # the gain of a branch that holds no overlap at zero
             continue
         values = [np.asarray(getattr(some.overlaps, name, getattr(some, name, None))) for some in (solution, expected)]
-        # A tenth of the error bar is what may be seen; what is asked for is a hundredth of that.
+        # The difference should be below a hundredth of the standard error. A tenth of it is what could be visible.
         assert (np.abs(values[0] - values[1]) <= 1e-3 * np.asarray(error) + 1e-12).all(), name
         assert np.asarray(solution.stderr[name]) == pytest.approx(error, rel=1e-3, abs=1e-14), name
     assert solution.test_slope == pytest.approx(expected.test_slope, abs=2e-3 * expected.test_mse)
@@ -178,7 +182,7 @@ def assert_same(solution, expected):
 # Fixed points
 
 
-# Near the ends at omega = 0.3: semantic from 0.77, positional from 0.06; at omega = 0.05 positional up to 1.
+# These are close to the ends at omega = 0.3 (semantic from 0.77, positional from 0.06) and at omega = 0.05 (1).
 @pytest.mark.slow
 @pytest.mark.parametrize(("omega", "branch", "alpha"), cases("warm"))
 def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, alpha):
@@ -202,7 +206,7 @@ def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, archite
 
 
 class Jumping:
-    """x -> place(label) + x/2, where a search gives the label and warm starts keep it: x < 1, or not."""
+    """The map x -> place(label) + x/2, in which a search sets the label, x < 1 or not, and warm starts keep it."""
 
     def __init__(self):
         self.label, self.searches = 0, []
@@ -217,6 +221,6 @@ class Jumping:
 def test_the_iteration_goes_on_where_a_search_does_not_agree():
     jumping = Jumping()
     x, label = branch.polish(jumping.at, np.array([0.2]), maxfev=60, xtol=1e-9)
-    # With the label of the start it comes to 1.1, where the label is another one: then to 1.4.
+    # With the label of the start it reaches 1.1, where the label changes, and then 1.4.
     assert jumping.searches == pytest.approx([1.1, 1.4]) and label == 1
     assert x == pytest.approx([1.4], abs=1e-9)

@@ -1,4 +1,4 @@
-"""Training from Python: rows of data sets, whose digits depend on the data alone; rules and ends of optimisers."""
+"""Training from Python: results that depend only on the data, and the rules and results of the optimisers."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from attention_book.experiments.beyond.optimal import beside_positions
 from attention_book.experiments.kinds import work
 from attention_book.experiments.students import StudentCell
 from attention_phases import Architecture, Task, data_set, measure, message_passing
-from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, spread
+from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, map_jobs
 from attention_phases.model import students, two_tokens
 from attention_phases.model.architectures import STANDARD
 from attention_phases.model.prediction_error import test_error as error_of
@@ -45,7 +45,7 @@ def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
     assert rough["converged"] and 1e-3 < rough["grad_norm"] < 0.1
 
 
-# By each optimiser and for both kinds of students, in one process.
+# Every optimiser and both kinds of students, in one process.
 TABLES = """
 from attention_phases import Architecture, Task, train
 
@@ -70,7 +70,7 @@ for table in (*tables, train(*size, ("semantic", "random"), workers=2)):
 
 @pytest.mark.slow
 def test_neither_threads_nor_processes_change_a_digit(tmp_path):
-    """From a script that does not ask whether it is the main one, beside this process of one thread."""
+    """The script does not test whether it is the main module, and this process has one thread."""
     (script := tmp_path / "script.py").write_text(SCRIPT.format(TABLES=TABLES), encoding="utf-8")
     environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2"), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, encoding="utf-8", check=False)
@@ -81,7 +81,7 @@ def test_neither_threads_nor_processes_change_a_digit(tmp_path):
 
 
 def settings():
-    """For how many threads torch is set, and what a new tensor is: its type, its place, and how it is made."""
+    """Return the settings of torch: its number of threads, and the type, device and gradient mode of a new tensor."""
     new = torch.empty(0)
     return torch.get_num_threads(), new.dtype, new.device.type, torch.is_grad_enabled(), new.is_inference()
 
@@ -95,7 +95,7 @@ def changed(what, value):
 
 
 def numbers():
-    """Of all verbs that use torch, in lists and texts; what they are given are no tensors yet."""
+    """Return the results of all verbs that use torch, as lists and texts."""
     data, seen, rng = data_set(TASK, 1.5, 20), [], np.random.default_rng
 
     def risk(data, weights, lam):
@@ -141,17 +141,17 @@ def test_of_ctrl_c_a_waiting_process_says_nothing():
 
 def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
     counted = []
-    assert spread(abs, [-1, -2, -3], None, lambda: counted.append(1)) == [1, 2, 3] and len(counted) == 3
-    monkeypatch.setattr("attention_phases.machine.STARTING", 0.0)
+    assert map_jobs(abs, [-1, -2, -3], None, lambda: counted.append(1)) == [1, 2, 3] and len(counted) == 3
+    monkeypatch.setattr("attention_phases.machine.START_SECONDS", 0.0)
     begun = "attention_phases.machine.process_pool"
     monkeypatch.setattr(begun, lambda workers, _: pytest.fail(f"{workers} processes"))
     with pytest.raises(pytest.fail.Exception, match="2 processes"):
         monkeypatch.setattr("attention_phases.machine.cores", lambda: 2)
-        spread(abs, [-1, -2, -3])
-    assert spread(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
+        map_jobs(abs, [-1, -2, -3])
+    assert map_jobs(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
 
 
-# A training of one's own
+# A user-defined training
 
 
 @pytest.mark.parametrize("task", [TASK, Task(teachers=(1.0, 0.5), l1=0.02, encoding=2.0)])
@@ -168,7 +168,7 @@ def test_a_data_set_is_that_of_train_and_its_risk_is_the_definition_for_autograd
     answers = torch.einsum("nabk,nbd->kand", torch.softmax(h[:, :, None] * h[:, None], 2), wide.sentences)
     squares = (wide.labels.transpose(0, 1) - answers).square().sum((1, 2, 3)) / 40
     expected = squares + task.lam / 2 * columns.square().sum(1) + task.l1 * columns.abs().sum(1)
-    torch.testing.assert_close(wide.risk(columns), expected, rtol=1e-6, atol=0)  # labels are of float32
+    torch.testing.assert_close(wide.risk(columns), expected, rtol=1e-6, atol=0)  # labels are float32
     share = torch.tensor([1.0, -2.0])
     slopes = [torch.autograd.grad(risks @ share.double(), columns)[0] for risks in (wide.risk(columns), expected)]
     torch.testing.assert_close(*slopes, rtol=1e-5, atol=1e-6)
@@ -193,7 +193,7 @@ def test_a_risk_may_answer_in_double_precision(optimizer):
     assert torch.allclose(one, other, atol=1e-5)
 
 
-# Optimisers, and students beside given positions
+# Optimisers, and students with given positions
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +223,8 @@ def test_a_fit_says_what_it_reached(data, starts, optimizer, settings):
     for start, student in zip(starts, students):
         value, gradient = two_tokens.risk(data, student.weights[None], TASK.lam)
         assert student.train_loss == pytest.approx(value.item() / 300, rel=1e-6)
-        assert student.grad_norm == pytest.approx(gradient.norm().item(), rel=1e-2, abs=1e-5)  # float32 sums
+        # Tolerance for sums in float32.
+        assert student.grad_norm == pytest.approx(gradient.norm().item(), rel=1e-2, abs=1e-5)
         assert student.train_loss < two_tokens.risk(data, start[None], TASK.lam)[0].item() / 300
         assert student.steps == settings.get("steps", student.steps) and student.seconds > 0
 
@@ -232,7 +233,7 @@ def test_a_fit_says_what_it_reached(data, starts, optimizer, settings):
     ("descend", "step", "steps"), [(optimizers.gradient_descent, 0.15 * 3, 5000), (optimizers.adam, 0.01, 2500)]
 )
 def test_rates_and_steps_are_the_published_ones(descend, step, steps):
-    """On a risk whose gradient is 3 everywhere; Adam's first step is its rate."""
+    """The risk has a gradient of 3 everywhere, and Adam's first step equals its rate."""
     seen = []
 
     def risk(data, weights, lam):
@@ -246,7 +247,7 @@ def test_rates_and_steps_are_the_published_ones(descend, step, steps):
 
 @pytest.mark.parametrize("matrix", ["standard", "alternative"])
 def test_students_beside_given_positions_have_the_teachers_form(matrix):
-    """Their risk is that of the outputs ((1 - omega) S + omega A) x."""
+    """Their risk is the risk of the outputs ((1 - omega) S + omega A) x."""
     task = Task(omega=0.4, matrix=matrix)
     xi, y, data = definition.drawn(task, 0.5, 300, 1)
     weights = 0.5 * data.teacher[None] + 0.1

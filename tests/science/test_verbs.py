@@ -1,4 +1,4 @@
-"""The verbs of the library compose: their solutions, overlaps and tables go into one another."""
+"""The functions of the library work together: solutions, overlaps and tables of one are arguments of others."""
 
 import json
 from dataclasses import replace
@@ -26,7 +26,7 @@ from attention_phases import (
     train,
 )
 from attention_phases.amp import message_passing as passing
-from attention_phases.amp.message_passing import enough_damping, iterate, limiting, start_state
+from attention_phases.amp.message_passing import enough_damping, iterate, limiting_data, start_state
 from attention_phases.measured import standard_error
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
@@ -34,9 +34,9 @@ from attention_phases.model.weights import overlaps
 from attention_phases.records import fields_of
 from attention_phases.theory import follow, linear_baseline, phase_diagram, solve, spinodal, threshold, thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
-from attention_phases.theory.solver import ENDED, UNSEEN
+from attention_phases.theory.solver import BRANCH_END, NO_RESOLUTION
 
-test_error.__test__ = False  # no test of pytest's
+test_error.__test__ = False  # keeps pytest from collecting it as a test
 TASK, FEW = Task(omega=0.3), {"points": 64, "scrambles": 4}
 
 
@@ -86,9 +86,9 @@ def test_numbers_and_lists_come_in_every_form(kind):
     assert len(own_cells({"alpha": kind([1.0, 2.0]), "d": one(20), "seeds": kind([5, 7])}, "mine")) == 4
 
 
-# Random places near ends, where noise is large; of the first the hole at 0.75 was taken for an end, of the fourth jumps
-# for a solution; of the fifth the damped iteration left the branch, whose map oscillates with an eigenvalue of -22, and
-# of the last a solution was taken for a saddle.
+# Random parameters close to ends, where noise is large. At the first the gap at 0.75 was taken for an end. At the
+# fourth jumps were taken for a solution. At the fifth the damped iteration left the branch, whose map oscillates with
+# an eigenvalue of -22. At the last a solution was taken for a saddle.
 
 
 @pytest.mark.slow
@@ -100,16 +100,16 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, quadrature,
     alone = {alpha: solve(task, alpha, branch, **quadrature) for alpha in alphas}
     for alpha, solution in alone.items():
         same = solution.reason.partition(":")[0] == found.stopped.get(alpha, "").partition(":")[0]
-        assert same or (alpha in found and solution.reason.startswith(UNSEEN))
-        if solution.reason.startswith(UNSEEN):
+        assert same or (alpha in found and solution.reason.startswith(NO_RESOLUTION))
+        if solution.reason.startswith(NO_RESOLUTION):
             name = OWN_OVERLAP[branch]
             known = Measured(getattr(solution.overlaps, name), solution.stderr[name])
             points = quadrature["points"]
-            assert solution.reason == f"{UNSEEN}: {name} = {known} on {points} points; try {4 * points}"
-    assert [alpha for alpha in alphas if alone[alpha].reason == ENDED] == ends
-    assert not any(branch in reason and ENDED in reason for reason in place.reason.split("; "))
-    # At sigma = 0.67 the positional branch has ended, on 2048 points too.
-    assert place.exists or UNSEEN in place.reason or task.sigma == 0.67
+            assert solution.reason == f"{NO_RESOLUTION}: {name} = {known} on {points} points; try {4 * points}"
+    assert [alpha for alpha in alphas if alone[alpha].reason == BRANCH_END] == ends
+    assert not any(branch in reason and BRANCH_END in reason for reason in place.reason.split("; "))
+    # At sigma = 0.67 the positional branch has ended, with 2048 points as well.
+    assert place.exists or NO_RESOLUTION in place.reason or task.sigma == 0.67
 
 
 def test_a_measured_value_counts_as_a_number():
@@ -171,7 +171,7 @@ def test_a_diagram_has_the_lower_of_the_minima():
 def test_a_minimum_that_lasts_beyond_the_largest_alpha_has_no_end():
     found = spinodal(Task(), "positional", points=2048, scrambles=4)
     assert np.isnan([*found.exists, *found.minimum]).all()
-    assert found.reason.endswith("it is there at alpha = 12.8, and a minimum beyond the largest alpha searched")
+    assert found.reason.endswith("the end of the range, and is a minimum beyond the largest alpha searched")
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():
@@ -189,17 +189,17 @@ def test_a_threshold_that_is_none_says_why():
     assert not none.exists and none.reason.startswith("no semantic branch between alpha = 0.2 and 12.8: ")
     assert threshold(TASK, "critical", **FEW).reason == ""
     ordered = thresholds.Gap(1.0, 1.0, 0.1, {"semantic": solve(TASK, 12.8, "semantic", **FEW)})
-    unchanged = "what it compares does not change its order between alpha = 0.2 and 12.8"
+    unchanged = "the two quantities that it compares do not cross between alpha = 0.2 and 12.8"
     assert thresholds._search(lambda *_: ordered, 64).reason == unchanged
 
 
 @pytest.mark.parametrize("begins", [0.6, 0.609])
 def test_a_threshold_is_found_next_to_where_its_branch_begins(begins):
-    """The gap falls like a root from there, and Newton's method steps over it."""
+    """The gap falls like a square root at the beginning of the branch, and Newton's method steps over it."""
 
     def gap_at(alpha, points, known):
         size = max(alpha - begins, 0.0) ** 0.5
-        solution = SimpleNamespace(converged=size > 0, reason=ENDED, alpha=alpha)
+        solution = SimpleNamespace(converged=size > 0, reason=BRANCH_END, alpha=alpha)
         zero = (0.61 - begins) ** 0.5
         return thresholds.Gap(zero - size, -0.5 / size if size else 0.01, 1e-3, {"semantic": solution})
 
@@ -216,7 +216,8 @@ def test_message_passing_has_the_data_and_the_names_of_training():
     assert passed.converged and passed.reason == ""
     for name in ("q", "theta", "train_loss", "test_mse"):
         found = getattr(passed.overlaps if name in ("q", "theta") else passed, name)
-        assert found == pytest.approx(row[name], rel=0.3), name  # its sentences have their limiting form
+        # Message passing uses the limiting form of the sentences.
+        assert found == pytest.approx(row[name], rel=0.3), name
     assert test_error(TASK, passed.overlaps, 100).value == pytest.approx(passed.test_mse, rel=1e-9)
 
 
@@ -233,5 +234,5 @@ def test_it_says_which_damping_would_settle(monkeypatch):
 def test_data_that_miss_the_limiting_form_are_completed():
     data = two_tokens.sample(TASK, 2.0, 60, np.random.default_rng(0))
     states = [iterate(TASK, some, start_state(TASK, some, data.teacher), steps=5).state for some in
-              (data, limiting(TASK, data))]  # fmt: skip
+              (data, limiting_data(TASK, data))]  # fmt: skip
     np.testing.assert_allclose(*(state.weights for state in states))

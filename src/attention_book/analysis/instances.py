@@ -7,7 +7,7 @@ control variates (`control_variates.controls`), and how far the lower minima of 
 import numpy as np
 import pandas as pd
 
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import NO_VALUE, Measured
 from attention_phases.theory.branches import MINIMA
 
 from ..experiments.students import CONTROLS
@@ -169,7 +169,7 @@ def root(rows, controls=CONTROLS):
     level, slope = coefficients[:2]
     alpha = centre - level / slope
     if slope >= 0 or not alphas.min() <= alpha <= alphas.max():
-        return {"alpha": UNKNOWN, "slope": UNKNOWN}
+        return {"alpha": NO_VALUE, "slope": NO_VALUE}
     line = np.array([1, alpha - centre])
     error = np.sqrt(line @ covariance[:2, :2] @ line) / -slope
     return {"alpha": Measured(alpha, error), "slope": Measured(slope, np.sqrt(covariance[1, 1]))}
@@ -204,7 +204,7 @@ def line_in(power, values):
     """The limit by a straight line in d^-power, with the error of this form alone, and chi^2 of the line."""
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
-        return UNKNOWN, np.nan
+        return NO_VALUE, np.nan
     d = np.array(list(known), dtype=float)
     targets, errors = np.array(list(known.values())).T
     design = np.stack([np.ones(len(d)), d**-power], axis=1)

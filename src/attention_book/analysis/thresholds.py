@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.errors import ResultError, check_choice
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import NO_VALUE, Measured
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
@@ -51,7 +51,7 @@ def losses_of(lines, branch, name):
 def alpha_of(line, what):
     """A threshold, an end or a border in alpha by its name, as `Measured`; NaN if there is none."""
     rows = rows_of(line, what)  # where there is no place at all, there is no alpha_error
-    return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else UNKNOWN
+    return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else NO_VALUE
 
 
 def curve(lines, what, along="omega"):
@@ -127,13 +127,13 @@ def shift_against_control(gaps, control):
     alphas = gaps.index.to_numpy()
     root = last_fall(alphas, usual.mean(1))
     if np.isnan(root):
-        return UNKNOWN
+        return NO_VALUE
     near = np.argsort(np.abs(alphas - root))[:NEAREST_ALPHAS]
     away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
     level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - root], axis=1))
     steepness = slope @ usual.mean(1)
     if steepness > -CLEARLY * _sum_error(slope[:, None] * usual):
-        return UNKNOWN
+        return NO_VALUE
     later = -level @ away.mean(1) / steepness
     to_first_order = level[:, None] * away + later * slope[:, None] * usual
     return Measured(later, _sum_error(to_first_order) / abs(steepness))
@@ -160,7 +160,7 @@ def shifts_by(table, control, along="omega"):
 
 def mean_of(values, errors):
     """`Measured` mean of numbers with independent errors, such as shifts on different data sets; NaN of none."""
-    return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else UNKNOWN
+    return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else NO_VALUE
 
 
 def side_by_side(thresholds, index):

@@ -45,14 +45,14 @@ def standard_line(cell) -> list[dict]:
     - "critical" and "linear", with `alpha_error`: the thresholds, where there are any;
     - "semantic at critical" and "positional at critical": rows as of a branch;
     - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
-      `reason` of the solution beyond it, or `UNSETTLED` where the end is known to a step alone;
+      `reason` of the solution beyond it, or `NO_CONVERGENCE` where the end is known to a step alone;
     - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
     """
     from attention_phases.quadrature import usual_points
     from attention_phases.theory import follow, linear_baseline, threshold
     from attention_phases.theory.branches import row_of
     from attention_phases.theory.ends import BORDERS, border, branch_ends
-    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between
+    from attention_phases.theory.thresholds import COMPARED_BRANCHES, guess_from_known
 
     task, alphas, quadrature = cell.task, sorted(cell.alphas), cell.quadrature
     branches = {branch: follow(task, branch, alphas, cell.points, **quadrature) for branch in INFORMED}
@@ -64,7 +64,7 @@ def standard_line(cell) -> list[dict]:
     for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
     for kind in OF_STANDARD:
         if all(branches[branch] for branch in COMPARED_BRANCHES[kind]) or not alphas:
-            near = seen_between(kind, branches, baseline)
+            near = guess_from_known(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
             if crossing.exists:
                 rows.append(mark(kind, crossing.alpha))
@@ -92,7 +92,7 @@ def variant_line(cell) -> list[dict]:
     before this limit are left out: the asymmetry of the points would show as theta.
     """
     from attention_phases.theory import follow, linear_baseline, threshold
-    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between
+    from attention_phases.theory.thresholds import COMPARED_BRANCHES, guess_from_known
 
     task, alphas, architecture = cell.task, sorted(cell.alphas), cell.architecture
     options = {**cell.quadrature, "architecture": architecture}
@@ -107,7 +107,7 @@ def variant_line(cell) -> list[dict]:
     rows += [*_gap_rows(branches), *_branch_rows(task, branches)]
     for kind, compared in COMPARED_BRANCHES.items():
         if branches.keys() >= set(compared):
-            near = seen_between(kind, branches, baseline)
+            near = guess_from_known(kind, branches, baseline)
             if near.exists or not alphas:
                 crossing = threshold(task, kind, OF_VARIANT * cell.points, **options, near=near)
                 if crossing.exists:

@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from attention_phases.errors import BadInput, ResultError, StoreError, SweepError, check_kind
-from attention_phases.machine import SpawnWithoutScript, device_for, process_pool
+from attention_phases.machine import SpawnWithoutScript, choose_device, process_pool
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical, origin_of
 from attention_phases.task import Task
@@ -142,7 +142,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
     if device != "cpu":
         if apart := {type(cell).__name__ for cell in cells if "device" not in signature(cell.kind.worker).parameters}:
             raise BadInput("device", device, f"cpu for the kind of cells {', '.join(sorted(apart))}")
-        if scheduler is None and "cuda" in {device_for(device, cell.d) for cell in cells}:
+        if scheduler is None and "cuda" in {choose_device(device, cell.d) for cell in cells}:
             in_process = in_process or workers is None
     on_device = partial(work, device=device) if device != "cpu" else work
     if Path(store_path).suffix == ".parquet":  # where the table is to be

@@ -40,10 +40,10 @@ def train_students(cell, displaced=0.0, device="cpu"):
     displaced: relative displacement of every weight of the starts; the data stay the same.
     device: as for `trials.train`.
     """
-    from attention_phases.machine import device_for
+    from attention_phases.machine import choose_device
     from attention_phases.training import trials
 
-    rng, device = cell.rng(), device_for(device, cell.d)
+    rng, device = cell.rng(), choose_device(device, cell.d)
     data = cell.seen(trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture, device))
     setting = cell.optimizer, cell.architecture
     rows = trials.train_on(cell.task, data, cell.starts, rng, *setting, displaced=displaced, **cell.settings)

@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
 
-from attention_phases.histogram import LETTERS, from_letters
-from attention_phases.histogram.transformer import counted, matrices
+from attention_phases.histogram import LETTERS, parse_letters
+from attention_phases.histogram.transformer import matrices, predicted_counts
 
 from .. import published
 from ..store.parquet import decode
@@ -16,7 +16,7 @@ EQUAL = "black"  # frames of equal tokens: red would be semantic
 
 def shown_sequences(text):
     """The three sequences that the paper shows, and one given as ten letters, if any, as token numbers."""
-    given = [from_letters(text)] if text else []
+    given = [parse_letters(text)] if text else []
     return [*published.SHOWN_SEQUENCES, *given]
 
 
@@ -34,7 +34,7 @@ def letters(sequence):
 
 def answers(flat, sequences):
     """Attention matrices (n, 10, 10) of a solution (SIZE,), and the counts (n, 10) that it gives."""
-    return matrices(flat, sequences), counted(flat, sequences)
+    return matrices(flat, sequences), predicted_counts(flat, sequences)
 
 
 def around_sgd(table, variant, sequences):

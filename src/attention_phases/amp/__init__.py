@@ -1,1 +1,1 @@
-"""Approximate message passing on sampled sentences (Algorithm 1), and what the state evolution says of it."""
+"""Approximate message passing on sampled sentences (Algorithm 1), and predictions of state evolution for it."""

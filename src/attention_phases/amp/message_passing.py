@@ -1,13 +1,14 @@
-"""Algorithm 1 on sampled data: approximate message passing for the risk in its high-dimensional limit.
+"""Approximate message passing on sampled sentences (Algorithm 1), which minimises the limiting form of the risk.
 
-A state is the weights Q, the Onsager field V g that the next cavity field leaves out, and V. One step computes
+A state consists of the weights Q, the Onsager term V g, which is subtracted from the next cavity field, and V. One
+step computes
 
     w = x Q/sqrt(d) - V g,   g = (h*(w) - w)/V,   A = -(sigma^2/d) sum tr dg/dw,
     Q = chi (sum x g/sqrt(d) + A Q),   chi = 1/(lambda + A),   V = sigma^2 chi,
 
-and damping keeps a share of every part of the old state. Where a step changes nothing, w + V g = x Q/sqrt(d): the
-gradient of the risk is zero. With a spectrum sigma^2 is a number for each weight, and V a mean over them; an l1 penalty
-leaves weights at zero on which the pull is too small.
+and damping keeps a share of every part of the old state. At a fixed point w + V g = x Q/sqrt(d), which means that the
+gradient of the risk is zero. With a spectrum, sigma^2 is a separate number for each weight, and V is a mean over the
+weights. An l1 penalty keeps a weight at zero if the force on the weight is smaller than the penalty.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from ..errors import COVERED, BadInput, check_count, check_kind, check_real
+from ..errors import LIMITS_NOTE, BadInput, check_count, check_kind, check_real
 from ..machine import torch_defaults
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, risk, sample
@@ -27,19 +28,21 @@ from ..model.weights import StudentOverlaps, overlaps, overlaps_and_errors
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task, variances
 from ..theory.branches import MINIMA
-from ..theory.equations import bends, teacher_fit, unfitted
+from ..theory.equations import bends, teacher_fit, unfitted_loss
 from ..theory.kernels.two_tokens import forces
 from ..theory.solver import solve
 from ..training.optimizers import start_weights
 from .stability import modes
 
-STEPS, STILL = 1000, 1e-12  # of the relative change of Q in one iteration
-DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
-SPARE, MODE_POINTS = 0.25, 2**10  # of the way from the least damping to 1; a scramble, for the modes
+# Largest number of iterations, and the relative change of Q in one iteration at which the weights have converged.
+STEPS, CONVERGED_CHANGE = 1000, 1e-12
+DAMPING = 0.7  # suppresses a collective mode whose factor per iteration lies between -5.7 and 1
+# Safety margin, as a share of the way from the smallest sufficient damping to 1, and points per scramble for the modes.
+SAFETY_MARGIN, MODE_POINTS = 0.25, 2**10
 
 
 class State(NamedTuple):
-    """What a step of message passing takes and gives."""
+    """A state of message passing: the input and the output of one step."""
 
     weights: np.ndarray  #: Q (d,)
     onsager: np.ndarray  #: V g (2, n)
@@ -48,30 +51,30 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Message passing from one start: its last state, and how it came there."""
+    """A run of message passing from one start: its final state and its history."""
 
-    state: State  #: the last one
-    #: By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that of Q.
+    state: State  #: final state
+    #: Table by iteration, including the start: q, m, theta, V and `change`, the relative change of Q in norm.
     history: pd.DataFrame
-    converged: bool  #: the last change is at most the tolerance
+    converged: bool  #: whether the last change is at most the tolerance
 
 
 @dataclass(frozen=True)
-class Passed:
-    """Where message passing ends on one data set, with the names that students and theory have."""
+class MessagePassingResult:
+    """The result of message passing on one data set; its fields have the names used for students and theory."""
 
-    overlaps: StudentOverlaps  #: of the last weights
-    V: float  #: of the last state
-    train_loss: float  #: R/d of the sentences in their limiting form, see `limiting`
-    test_mse: float  #: of a student with these weights, exact at this d
-    damping: float  #: share of the old state that was kept
-    reason: str  #: why it has not converged, and what may help; empty if it has
-    run: Run = field(repr=False)  #: with its history
-    origin: dict[str, Any] = field(repr=False)  #: what was asked for, version, commit, and how to cite
+    overlaps: StudentOverlaps  #: order parameters of the final weights
+    V: float  #: V of the final state
+    train_loss: float  #: R/d of the sentences in their limiting form, see `limiting_data`
+    test_mse: float  #: test error of a student with these weights, exact at this d
+    damping: float  #: share of the old state that each step kept
+    reason: str  #: why message passing has not converged, and what may help; empty if it has converged
+    run: Run = field(repr=False)  #: the run, with its history
+    origin: dict[str, Any] = field(repr=False)  #: arguments, version, commit, and how to cite
 
     @property
     def converged(self) -> bool:
-        """Whether the weights stand still: there is no `reason` against it."""
+        """Whether the weights have converged, which means that `reason` is empty."""
         return not self.reason
 
 
@@ -85,8 +88,8 @@ def message_passing(
     damping: float | None = None,
     steps: int = STEPS,
     report: Callable[[int, float], object] | None = None,
-) -> Passed:
-    """Run message passing (Algorithm 1) on one data set, the one that `train` has for this seed.
+) -> MessagePassingResult:
+    """Run message passing (Algorithm 1) on one data set, which is also the data set of `train` for this seed.
 
     >>> from attention_phases import Task, message_passing
     >>> passed = message_passing(Task(omega=0.3), alpha=2.0, d=200, seed=1)
@@ -97,16 +100,16 @@ def message_passing(
     'did not settle in 100 iterations'
 
     Args:
-        start: name of the first weights, see `optimizers.start_weights`.
-        damping: share of the old state that is kept, in [0, 1); by default `enough_damping`.
-        steps: at most so many iterations.
+        start: name of the initial weights, see `optimizers.start_weights`.
+        damping: share of the old state that each step keeps, in [0, 1). The default is `enough_damping`.
+        steps: largest number of iterations.
         report: as for `iterate`.
     """
     rng = np.random.default_rng(seed_sequence(record_of(task, alpha, d, seed)))
     whole = sample(task, alpha, d, rng)
-    data, weights = limiting(task, whole), start_weights(start, whole.teacher, rng)
+    data, weights = limiting_data(task, whole), start_weights(start, whole.teacher, rng)
     kept = enough_damping(task, alpha, start) if damping is None else damping
-    with np.errstate(all="ignore"):  # where nothing is finite any more, the reason says so
+    with np.errstate(all="ignore"):  # an overflow is reported in `reason`
         run = iterate(task, data, start_state(task, data, weights), kept, steps, report=report)
     reached = torch.from_numpy(run.state.weights)
     if not reached.isfinite().all():
@@ -122,98 +125,102 @@ def message_passing(
         reason = f"did not settle in {done} iterations: relative change {last:.1e}"
         reason += f"; with the damping {kept:.3f}, theory asks for {enough:.3f}: try {more:.3f}, or more steps"
     origin = origin_of(task=task, alpha=alpha, d=d, seed=seed, start=start, steps=steps)
-    return Passed(point, run.state.V, loss, test_mse, kept, reason, run, origin)
+    return MessagePassingResult(point, run.state.V, loss, test_mse, kept, reason, run, origin)
 
 
 def enough_damping(task: Task, alpha: float, start: str) -> float:
-    """Return a damping with which the collective modes of the branch that a start is named after shrink, or of both.
+    """Return a damping that makes the collective modes of a branch shrink.
 
-    Damping turns an eigenvalue mu of the state-evolution map into kappa + (1 - kappa) mu, of modulus 1 at
-    ``kappa = (|mu|^2 - 1)/|1 - mu|^2``, which is ``(|mu| - 1)/(|mu| + 1)`` for a negative one. The gain of the overlap
-    that the branch holds at zero counts where it is negative: above 1 the branch is a saddle, which no damping mends.
-    What is returned lies a quarter of the way from there to 1: a data set is not the limit.
+    The branch is the one that the start is named after. For any other start the damping suffices for both branches.
+
+    Damping turns an eigenvalue mu of the state-evolution map into kappa + (1 - kappa) mu. The modulus of this number is
+    1 at ``kappa = (|mu|^2 - 1)/|1 - mu|^2``, which is ``(|mu| - 1)/(|mu| + 1)`` for a negative mu. The gain of the
+    overlap that the branch holds at zero counts only if it is negative. If this gain is above 1, the branch is a
+    saddle, and no damping can change that. The returned damping lies a quarter of the way from the smallest sufficient
+    value to 1, because a finite data set deviates from the limit.
     """
     named = [branch for branch in MINIMA if start.endswith(branch)] or MINIMA
     least = 0.0
     for branch in named:
         try:
             solution = solve(task, alpha, branch, MODE_POINTS)
-        except (ArithmeticError, np.linalg.LinAlgError):  # parameters so extreme that theory is silent
+        except (ArithmeticError, np.linalg.LinAlgError):  # the theory has no solution at extreme parameters
             continue
         if solution.converged:
             values, _ = modes(task, alpha, branch, solution.overlaps, MODE_POINTS)
             values = np.append(values, min(solution.gain, 0.0))
             least = max(least, *((np.abs(values) ** 2 - 1) / np.abs(1 - values) ** 2))
-    return float(least + SPARE * (1 - least))
+    return float(least + SAFETY_MARGIN * (1 - least))
 
 
-def limiting(task: Task, data: Dataset) -> Dataset:
-    """The training set whose risk message passing minimises, in float64.
+def limiting_data(task: Task, data: Dataset) -> Dataset:
+    """Return the training set, in float64, whose risk message passing minimises.
 
-    In the sample's risk, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by 1/sqrt(d) around their
-    limits; here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
+    In the risk of a sample, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by about 1/sqrt(d) around
+    their limits. Here the limits replace both, so that the loss of a sentence is ell(h; Y), as in the theory.
     """
     if task.clusters or len(task.teachers) > 1 or np.ndim(task.directions[0].eigenvalue):
-        raise BadInput("task", task, "without clusters, with one teacher, and of tokens with one law" + COVERED)
+        raise BadInput("message passing covers one teacher, tokens with one law and no clusters" + LIMITS_NOTE)
     data = data.to("cpu", torch.float64)
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
-    y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi
+    y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi, without the encoding
     targets = teacher_fit(task, y.T.cpu().numpy()).T
     return replace(
         data,
         stiffness=torch.full_like(data.stiffness, 2 * task.sigma**2),
         targets=torch.from_numpy(targets).to(data.targets).contiguous(),
-        floor=n * unfitted(task),
+        floor=n * unfitted_loss(task),
     )
 
 
 def start_state(task: Task, data: Dataset, weights: np.ndarray | torch.Tensor) -> State:
-    """State with given weights (d,) and no forces yet; V is that from which the theory's iteration starts."""
+    """Return a state with given weights (d,) and zero forces; V is the initial value of the iteration in the theory."""
     alpha = len(data.stiffness) / data.d
     V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
     return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.T.shape)), V)
 
 
 def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
-    """One undamped iteration on a training set from `limiting`.
+    """Return the state after one undamped iteration on a training set from `limiting_data`.
 
-    At `width` 0 the response dg/dw is the derivative, as in Algorithm 1, which does not see where h* jumps. Else it is
-    the slope between w - e and w + e, where e is this share of the root mean square of w, jumps included.
+    If `width` is 0, the response dg/dw is the derivative, as in Algorithm 1. The derivative misses the jumps of h*.
+    Otherwise the response is the slope between w - e and w + e, which includes the jumps. Here e is `width` times the
+    root mean square of w.
     """
     x, targets, variance = data.inputs.numpy().reshape(-1, data.d), data.targets.numpy().T.copy(), task.sigma**2
-    of_weights = variances(task, data.d) if task.spectrum else variance
+    weight_variances = variances(task, data.d) if task.spectrum else variance
     w = (x @ state.weights).reshape(-1, 2).T - state.onsager
     g, _ = forces(w, targets, state.V, variance)
     if width:
         trace = _slopes(w, targets, state.V, variance, width * np.sqrt(np.mean(w**2)))
     else:
         trace = _derivatives(w + state.V * g, targets, state.V, variance)
-    A = np.maximum(-of_weights * trace.sum() / data.d, 0.0)  # negative only far from any fixed point
+    A = np.maximum(-weight_variances * trace.sum() / data.d, 0.0)  # the bound only acts far from any fixed point
     chi, pull = 1 / (task.lam + A), g.T.ravel() @ x + A * state.weights
     if task.l1:
         chi, pull = chi * (np.abs(pull) > task.l1), pull - task.l1 * np.sign(pull)
     weights = chi * pull
-    V = float(np.mean(of_weights * chi))
+    V = float(np.mean(weight_variances * chi))
     return State(weights, V * g, V)
 
 
 def _derivatives(h: np.ndarray, targets: np.ndarray, V: float, variance: float) -> np.ndarray:
-    """Trace of the derivative of the forces (N,) between the jumps of the proximal point h (2, N)."""
+    """Return the trace (N,) of the derivative of the forces between the jumps of the proximal point h (2, N)."""
     h11, h12, h22 = (V * bend for bend in bends(h, targets, variance))
     return ((2 + h11 + h22) / ((1 + h11) * (1 + h22) - h12**2) - 2) / V
 
 
 def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:
-    """Trace of the slope of the forces (N,), each from e before to e after its own field."""
+    """Return the trace (N,) of the slope of the forces, each between w - e and w + e along its own field."""
     shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
     above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
     first, second = ((above[a][a] - below[a][a]) / (2 * e) for a in range(2))
     return first + second
 
 
-def damped(old: State, new: State, damping: float) -> State:
-    """The share `damping` of the old state, and the rest of the new one."""
+def damp(old: State, new: State, damping: float) -> State:
+    """Return the average of two states in which the old state has the weight `damping`."""
     return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
 
@@ -225,18 +232,18 @@ def iterate(
     steps: int = STEPS,
     report: Callable[[int, float], object] | None = None,
 ) -> Run:
-    """Iterate until the weights stand still.
+    """Iterate message passing until the weights have converged.
 
     Args:
-        data: a training set, taken as `limiting` makes it.
-        state: from `start_state`, or of an earlier run.
+        data: a training set, which `limiting_data` converts.
+        state: a state from `start_state` or from an earlier run.
         damping, steps: as for `message_passing`.
-        report: called after each iteration with the number of iterations and the change.
+        report: function that is called after each iteration with the number of iterations and the change.
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
     check_count("steps", steps)
     check_kind("report", report, Callable | None)
-    data = limiting(task, data)  # which it may be already
+    data = limiting_data(task, data)  # has no effect on a training set in its limiting form
     teacher = data.teacher
 
     def measured(state: State, change: float) -> dict[str, float]:
@@ -244,11 +251,11 @@ def iterate(
         return point.named | {"V": state.V, "change": change}
 
     history = [measured(state, np.inf)]
-    while len(history) <= steps and history[-1]["change"] > STILL:
-        new = damped(state, step(task, data, state), damping)
+    while len(history) <= steps and history[-1]["change"] > CONVERGED_CHANGE:
+        new = damp(state, step(task, data, state), damping)
         change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
         state = new
         history.append(measured(state, float(change)))
         if report:
             report(len(history) - 1, float(change))
-    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= STILL)
+    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= CONVERGED_CHANGE)

@@ -1,7 +1,7 @@
-"""Message passing of the optimal learner (`beyond.optimal`) on sampled sentences, from random weights.
+"""Message passing of the optimal learner (`beyond.optimal`) on sampled sentences, from random initial weights.
 
-In units where the teacher's fields have variance 1, y = F Q* with rows F = xi/(sigma sqrt(d)). A state is the estimate
-Q, the forces g of the sentences and the variance V of each weight given all that is known. One step computes
+In units in which the teacher's fields have variance 1, y = F Q* with rows F = xi/(sigma sqrt(d)). A state consists of
+the estimate Q, the forces g of the sentences, and the posterior variance V of each weight. One step computes
 
     w = F Q - V g,   g = (y tanh(y.w/V) - w)/V,   A = -(1/d) sum tr dg/dw,   V = 1/(1 + A),   Q = V (F^T g + A Q).
 """
@@ -17,22 +17,24 @@ from ..model.sentences import draw
 from ..task import Task
 
 RECOVERY_STEPS = 500
-SETTLED = 1e-8  # change of the estimate in one step, in units of the teacher's size
-CERTAIN = 1e-12  # variance of a weight at which the teacher is known
-MISREAD = 1e-3  # error of fields, in units of their size, that rounding of the labels may make
-START = 0.05  # size of the random weights; the teacher's is 1
+RECOVERY_TOLERANCE = 1e-8  # change of the estimate in one step at convergence, in units of the teacher's size
+SMALLEST_VARIANCE = 1e-12  # posterior variance of a weight below which the teacher counts as known
+LARGEST_FIELD_ERROR = 1e-3  # largest relative error of the fields that rounding of the labels may cause
+START = 0.05  # size of the random initial weights; the teacher's size is 1
 
 
 class Recovery(NamedTuple):
-    """Where message passing ended."""
+    """The result of message passing: overlap, number of steps and convergence."""
 
-    q: float  #: squared cosine of the estimate with the teacher
-    steps: int  #: iterations made
-    converged: bool  #: it stands still, or knows the teacher
+    q: float  #: squared cosine of the angle between the estimate and the teacher
+    steps: int  #: number of iterations
+    converged: bool  #: whether the estimate no longer changes, or the teacher is known
 
 
 def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) -> np.ndarray:
-    """Return the teacher's fields (L, n), up to a sign a sentence, from its attention (n, L, L) and its omega and A.
+    """Return the teacher's fields (L, n), up to one sign per sentence, from its attention and the known omega and A.
+
+    attention: the teacher's attention Y (n, L, L)
 
     The logarithms of the semantic part give ``u_ab = y_a (y_a - y_b)``, and ``u_ab + u_ba = (y_a - y_b)^2``.
     """
@@ -43,30 +45,31 @@ def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) 
 
 
 def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: int = 2) -> Recovery:
-    """Draw a teacher and sentences, and look for the teacher from random weights and the labels alone.
+    """Draw a teacher and sentences, and estimate the teacher from the labels, starting at random weights.
 
-    The sentences are those of `two_tokens.sample`, in float64. At omega = 1 there is nothing to look for it in.
+    The sentences are the same as in `two_tokens.sample`, in float64. At omega = 1 the labels do not depend on the
+    teacher, and `BadInput` is raised.
     """
-    check_real("omega", task.omega, "below 1, where labels say something of the teacher", lambda omega: omega < 1)
+    check_real("omega", task.omega, "below 1: at 1 the labels do not depend on the teacher", lambda omega: omega < 1)
     architecture = Architecture(tokens=tokens)
     teacher, xi, _ = (tensor.double().numpy() for tensor in draw(task, alpha, d, rng, architecture))
     matrix = architecture.attention(task)
     true_fields = np.moveaxis(xi @ teacher, 0, 1) / d**0.5  # (n, L)
     y = fields_from_labels(target_attention(true_fields, task.omega, matrix), task.omega, matrix) / task.sigma
-    if not np.median(np.abs(np.abs(y) - np.abs(true_fields.T) / task.sigma)) < MISREAD:
-        raise ResultError(f"not all fields can be read off the labels at sigma = {task.sigma:g}: rounding hides them")
+    if not np.median(np.abs(np.abs(y) - np.abs(true_fields.T) / task.sigma)) < LARGEST_FIELD_ERROR:
+        raise ResultError(f"rounding of the labels hides some of the teacher's fields at sigma = {task.sigma:g}")
     rows = xi.reshape(-1, d) / (task.sigma * d**0.5)
     weights, V, forces = START * rng.standard_normal(d), 1.0, np.zeros_like(y)
     change, made = np.inf, 0
-    while made < RECOVERY_STEPS and change > SETTLED and V > CERTAIN:
+    while made < RECOVERY_STEPS and change > RECOVERY_TOLERANCE and V > SMALLEST_VARIANCE:
         w = (rows @ weights).reshape(y.shape) - V * forces
         sign = np.tanh((y * w).sum(0) / V)
         forces = (y * sign - w) / V
         trace = ((y**2).sum(0) * (1 - sign**2) / V - tokens) / V
-        A = max(-trace.sum() / d, 0.0)  # negative only by chance, near the start
+        A = max(-trace.sum() / d, 0.0)  # negative only by a fluctuation near the start
         V = 1 / (1 + A)
         new = V * (forces.ravel() @ rows + A * weights)
         change = np.linalg.norm(new - weights) / d**0.5
         weights, made = new, made + 1
     q = (weights @ teacher) ** 2 / ((weights @ weights) * (teacher @ teacher))
-    return Recovery(float(q), made, bool(change <= SETTLED or V <= CERTAIN))
+    return Recovery(float(q), made, bool(change <= RECOVERY_TOLERANCE or V <= SMALLEST_VARIANCE))

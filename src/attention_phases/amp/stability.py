@@ -1,12 +1,13 @@
-"""What the state evolution says of message passing: its course, what perturbs it, and where two copies of it settle.
+"""Predictions of state evolution for message passing: convergence, perturbations, and the distance of two copies.
 
 Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
-``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. The gain ``D'/D`` tends to
-the replicon Lambda (Appendix B.5) as the copies come close, if the proximal point does not jump. A jump is passed by a
-share of the sentences that is proportional to sqrt(D), each of which contributes a finite amount: the gain then grows
-like 1/sqrt(D), and the copies come no closer than where it is 1. Jumps are everywhere: a proximal point that moved
-continuously with w would reach every h, and it cannot be where the objective curves down. Where they are rare, the
-distance is below what `gains` tries.
+``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. If the proximal point does
+not jump, the gain ``D'/D`` tends to the replicon Lambda (Appendix B.5) as the copies come close. If it jumps, a share
+of the sentences proportional to sqrt(D) passes a jump between the copies, and each of these sentences contributes a
+finite amount. The gain then grows like 1/sqrt(D), and the copies come no closer than the distance at which the gain is
+1. Jumps always
+exist: a proximal point that moved continuously with w would reach every h, but it cannot lie where the curvature of the
+objective is negative. Where jumps are rare, this distance is below the smallest distance of `gains`.
 """
 
 from math import sqrt
@@ -23,20 +24,21 @@ from ..theory.kernels.two_tokens import forces
 from ..theory.solver import derivatives
 from ..theory.thresholds import falls
 
-RESPONSE_STEPS = 1000  # iterations of the response to small forces, from none
-HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
+RESPONSE_STEPS = 1000  # iterations for the response to small forces, starting from zero response
+HALVINGS = 6  # halvings of the distance; the first two copies share nothing but their overlap with the teacher
 
 
 def modes(
     task: Task, alpha: float, branch: str, overlaps: Scalars, points: int, scrambles=SCRAMBLES
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues of the state-evolution map within its branch, and their errors: two (3,) arrays.
+    """Return the eigenvalues of the state-evolution map within one branch and their standard errors, as (3,) arrays.
 
-    They are the factors of collective deviations, the largest modulus first; that of what is held at zero is the gain.
+    They are the factors of collective deviations per iteration, sorted by descending modulus. The factor of the overlap
+    that the branch holds at zero is the gain, and is not among them.
     """
     model = BranchMap(task, alpha, branch)
     x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)
-    net.averages(model, x)  # searches in the middle
+    net.averages(model, x)  # a search at the fixed point, so that the differences start from its minima
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
 
     def eigenvalues(jacobian):
@@ -46,14 +48,15 @@ def modes(
 
 
 def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
-    """Return the size of a small random perturbation of message passing by iteration (steps + 1,), over that at first.
+    """Return the size of a small random perturbation by iteration (steps + 1,), in units of its initial size.
 
     Undamped steps turn a random perturbation into fresh ones, orthogonal to each other, of squared sizes Lambda^k.
-    After t damped steps it is the sum over k of binomial(t, k) kappa^(t-k) (1-kappa)^k times the k-th, so that its
-    squared size is the sum of the squares. For large t it falls by kappa + (1 - kappa) sqrt(Lambda) a step.
+    After t damped steps the perturbation is the sum over k of binomial(t, k) kappa^(t-k) (1-kappa)^k times the k-th
+    of these, and its squared size is the sum of their squared sizes. For large t the size falls by the factor
+    kappa + (1 - kappa) sqrt(Lambda) per step.
 
     Args:
-        damping: kappa, the share of the old state that is kept
+        damping: kappa, the share of the old state that each step keeps
     """
     shares, sizes = np.ones(1), []
     for _ in range(steps + 1):
@@ -65,19 +68,21 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
 def gains(
     task: Task, alpha: float, overlaps: Scalars, points: int = 2**13, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gain of the distance of two copies at a solution, from large distances to small ones.
+    """Return the distances of two copies of message passing at a solution, and the gain at each distance.
 
-    Distances (k,) are root mean square differences of their weights over the size of Q, gains (scrambles, k) D'/D.
+    The distances (k,) are in descending order: root mean square differences of the weights, divided by the size of Q.
+    The gains (scrambles, k) are D'/D.
     """
     shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
-    own = sqrt(q - theta**2 / task.sigma**2)  # size of what the teacher does not share of a field
+    # Standard deviation of the part of a field that is independent of the teacher.
+    own = sqrt(q - theta**2 / task.sigma**2)
     nets = gaussian_points(points, scrambles, seed, dimensions=6)
     y, noise, other = nets.reshape(-1, 6).T.reshape(3, 2, -1)
     fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
     targets = teacher_fit(task, task.sigma * y)
     r, _ = forces(fields, targets, V, task.sigma**2)
     for share in shares:
-        together = 1 - share**2  # correlation of the copies' own parts
+        together = 1 - share**2  # correlation between the parts of the two copies that are independent of the teacher
         shift = own * ((together - 1) * noise + sqrt(1 - together**2) * other)
         moved = forces(fields + shift, targets, V, task.sigma**2)[0] - r
         power = np.sum(moved**2, axis=0).reshape(len(nets), -1).mean(axis=1)
@@ -88,12 +93,13 @@ def gains(
 def gain_without_jumps(
     task: Task, alpha: float, overlaps: Scalars, points: int, scrambles: int = SCRAMBLES
 ) -> Measured:
-    """Return the gain of a small overlap with the teacher at a positional solution, see `Solution`, without jumps.
+    """Return the gain of a small overlap with the teacher at a positional solution, if no sentence jumps.
 
-    As each sentence stays at its proximal point, fields respond with the second derivatives B of its loss there. Then
-    ``1/chi = lam + alpha sigma^2 E tr K``, ``K = B (1 + sigma^2 chi B)^-1``, and along the teacher, whose fields y say
-    what B is, the Hessian has ``1/chi + alpha sigma^2 E[z^T K z - tr K]`` in the place of 1/chi, z = y/sigma. One minus
-    their ratio is the gain: below 1 a small student near this one does not leave it for the teacher.
+    If each sentence remains at its proximal point, fields respond with the second derivatives B of its loss there. Then
+    ``1/chi = lam + alpha sigma^2 E tr K`` with ``K = B (1 + sigma^2 chi B)^-1``. Along the teacher, whose fields y
+    determine B, the Hessian has ``1/chi + alpha sigma^2 E[z^T K z - tr K]`` instead of 1/chi, with z = y/sigma. One
+    minus the ratio of the two is the gain. If the gain is below 1, a student close to the positional solution does not
+    move towards the teacher. See `Solution` for the gain with jumps.
     """
     variance, usual, parts = task.sigma**2, overlaps.V / task.sigma**2, []
     for net in gaussian_points(points, scrambles):
@@ -106,27 +112,27 @@ def gain_without_jumps(
     bends, along = map(np.array, zip(*parts))  # each (scrambles, points, 2)
 
     def at(chi: float) -> np.ndarray:
-        """By scramble 1/chi as it follows from this one, and the gain."""
+        """Return the next value of 1/chi and the gain, each by scramble."""
         responses = bends / (1 + variance * chi * bends)
         free, own = (alpha * variance * part.sum(2).mean(1) for part in (responses, responses * along))
         return np.array([task.lam + free, chi * (free - own)])
 
     chi = 0.0
-    for _ in range(RESPONSE_STEPS):  # rises to the smallest solution: with jumps the response is larger
+    for _ in range(RESPONSE_STEPS):  # chi grows to the smallest solution; the response with jumps is an upper bound
         chi = min(usual, 1 / at(chi)[0].mean())
     (inverse, gains), (before, gains_before) = at(chi), at(nearby := (1 - 1e-4) * chi)
     excess, slope = 1 / chi - inverse, 1 / chi - 1 / nearby - (inverse - before).mean()
     shift = (gains - gains_before).mean() / slope if chi < usual else 0.0
-    return Measured.mean(gains - shift * excess)  # to first order with the chi of each scramble
+    return Measured.mean(gains - shift * excess)  # corrected to first order for the chi of each scramble
 
 
 def gains_of_columns(
     task: Task, architecture: Architecture, alpha: float, overlaps: Scalars | Overlaps, points: int, scrambles: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `gains` does, of another architecture: distances over all columns of weights.
+    """Return the distances and the gains of `gains` for another architecture, over all columns of weights.
 
-    The copies differ as what they do not share with the teacher is distributed, by ``D`` in proportion to
-    ``q - theta theta^T/rho``, and the gain is of its trace. Tokens of one law.
+    The parts of the copies that are independent of the teacher differ by a matrix ``D`` proportional to
+    ``q - theta theta^T/rho``, and the gain is the ratio of traces. All tokens must have the same law.
     """
     setting, r = Setting(task, architecture, general=True), architecture.rank
     overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
@@ -139,12 +145,12 @@ def gains_of_columns(
 
     size, shape = np.trace(q - theta @ theta.T / task.sigma**2), (*nets.shape[:2], len(c), r)
     parts = np.split(nets, np.cumsum([len(c) * r, len(c), len(c) * r]), axis=2)
-    columns, others = (part.reshape(shape) for part in parts[::2])  # of each copy, (scrambles, points, L, r)
+    columns, others = (part.reshape(shape) for part in parts[::2])  # one array for each copy, (scrambles, points, L, r)
 
-    def own_part(columns, remainder):  # what the teacher's fields, columns @ aligned + rest * remainder, do not tell
+    def own_part(columns, remainder):  # part independent of the teacher's fields, columns @ aligned + rest * remainder
         return columns - (columns @ aligned + rest * remainder)[..., None] * aligned
 
-    def forces_at(shift):  # of the first copy's own part
+    def forces_at(shift):  # forces after this shift of the part that is independent of the teacher
         normal = [(columns + shift).reshape(*shape[:2], -1), parts[1] - shift @ aligned / rest]
         lowest = np.empty((*shape[:2], 2, len(c) * r))
         average(setting, overlaps, np.concatenate(normal, axis=2), lowest)
@@ -164,11 +170,11 @@ def gains_of_columns(
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
-    """Return how close two copies come: the distance at which the gain falls through 1 with growing distance.
+    """Return the distance at which two copies stop approaching, where the gain falls through 1 with growing distance.
 
-    It is over the size of Q, by interpolation of the logarithms of what `gains` returns; the largest distance tried
-    where the gain is above 1 there, and 0 where it is below 1 at all, which says nothing of smaller ones. The error is
-    the jackknife's, over the scrambles.
+    The distance is in units of the size of Q and is interpolated between the logarithms of the results of `gains`. If
+    the gain is above 1 at the largest distance, that distance is returned. If the gain is below 1 at all distances, the
+    result is 0, although smaller distances were not examined. The error is the jackknife error over the scrambles.
     """
 
     def closest(gain):

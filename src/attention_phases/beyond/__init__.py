@@ -1,1 +1,1 @@
-"""Theory beyond the paper's: one step of breaking, the optimal learner, small weights, the curvature at a student."""
+"""Theory beyond the paper: replica symmetry breaking, the optimal learner, small weights, curvature of the risk."""

@@ -1,7 +1,7 @@
-"""Curvature of the empirical risk at a student of one column: its Hessian, and how soft it is there.
+"""Curvature of the empirical risk at a student with one column of weights: its Hessian and its smallest eigenvalues.
 
-Per sentence the risk depends on Q only through the two fields h, so the Hessian is ``lam + sum x^T B x/d`` with B the
-second derivatives of the sentence's loss by its fields.
+For each sentence the risk depends on Q only through the two fields h. The Hessian is therefore ``lam + sum x^T B x/d``,
+with the second derivatives B of the sentence's loss with respect to its fields.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from scipy.sparse.linalg import eigsh
 
 from ..theory.equations import hessians
 
-if TYPE_CHECKING:  # with torch, slow to load, which theory does without
+if TYPE_CHECKING:  # torch is slow to load, and the theory does not need it
     from torch import Tensor
 
     from ..model.two_tokens import Dataset
 
-SOFT_COUNT = 8  # directions of the smallest curvature that are compared with the teacher
-BASIS = 60  # vectors that Lanczos' method keeps: at the edge of a spectrum few converge slowly
+SOFT_COUNT = 8  # number of directions of smallest curvature that are compared with the teacher
+BASIS = 60  # number of vectors that Lanczos' method keeps; with few of them the edge of a spectrum converges slowly
 
 
 def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
@@ -40,12 +40,17 @@ def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
 
 
 def softness(curvature: np.ndarray, teacher: np.ndarray) -> dict[str, float]:
-    """Return how soft the risk is at a student with this Hessian (d, d), beside the teacher (d,).
+    """Return the smallest curvature of the risk at a student, and the curvature towards the teacher.
 
-    `softest` is the smallest eigenvalue, by Lanczos' method; `leaning` the squared cosine of the teacher with the span
-    of the `SOFT_COUNT` softest directions (without a preference `SOFT_COUNT`/d on average). Where the student is a
-    minimum, there are also `stiff_teacher`, the force along the teacher over the shift along it that this causes, and
-    `stiff_any`, the same of a direction on average: the harmonic mean of the eigenvalues.
+    `softest` is the smallest eigenvalue of the Hessian, by Lanczos' method. `leaning` is the squared cosine of the
+    angle between the teacher and the span of the `SOFT_COUNT` softest directions; for a random teacher it is
+    `SOFT_COUNT`/d
+    on average. If the student is a minimum, there are two further values: `stiff_teacher` is a force along the teacher
+    divided by the shift along the teacher that the force causes, and `stiff_any` is the same ratio for an average
+    direction, the harmonic mean of the eigenvalues.
+
+    curvature: the Hessian (d, d) at the student
+    teacher: Q* (d,)
     """
     unit = teacher / np.linalg.norm(teacher)
     values, vectors = eigsh(curvature, k=SOFT_COUNT, ncv=min(BASIS, len(unit)), which="SA", v0=unit)

@@ -1,12 +1,13 @@
-"""The beginning of training from small weights: the Hessian of the risk at Q = 0, and how overlaps grow there.
+"""The beginning of training from small weights: the Hessian of the risk at Q = 0, and the growth of overlaps.
 
 The risk is even in Q, so its gradient vanishes at Q = 0. To second order a sentence with fields h adds ``h^T B h/2``,
-B = ((2c_1, -c_1-c_2), (-c_1-c_2, 2c_2)) with ``c_a = sigma^2 (1/2 - Y_aa)/2``, and descent is linear: ``dQ/dt = -H Q``,
-``H = lambda + sum x^T B x/d``. Turned to the eigenvectors of B, each sentence is two independent rows of weights b: for
-d to infinity the resolvent G(z) of H - lambda solves ``z = 1/G + alpha E sum sigma^2 b/(1 - sigma^2 b G)``. Along 1_d a
-row has a mean, along Q* a variance that depends on b; with s the mean square of the row there minus sigma^2, the
-resolvent between such a direction and itself is ``1/(1/G - alpha E sum s b/(1 - sigma^2 b G))``. Its pole outside the
-bulk, if there is one, is an eigenvalue of H whose eigenvector has a finite share of the direction.
+B = ((2c_1, -c_1-c_2), (-c_1-c_2, 2c_2)) with ``c_a = sigma^2 (1/2 - Y_aa)/2``. Gradient descent is linear there:
+``dQ/dt = -H Q`` with ``H = lambda + sum x^T B x/d``. In the basis of the eigenvectors of B, each sentence is two
+independent rows with weights b. In the limit of large d the resolvent G(z) of H - lambda solves
+``z = 1/G + alpha E sum sigma^2 b/(1 - sigma^2 b G)``. Along 1_d a row has a nonzero mean, and along Q* it has a
+variance that depends on b. Let s be the mean square of the row along this direction, minus sigma^2. The diagonal
+element of the resolvent in this direction is then ``1/(1/G - alpha E sum s b/(1 - sigma^2 b G))``. A pole outside the
+bulk of the spectrum is an eigenvalue of H whose eigenvector has a finite overlap with the direction.
 """
 
 from math import nan
@@ -21,15 +22,16 @@ from ..task import Task
 from ..theory.equations import hessians, teacher_fit
 
 DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
-PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # of the resolvent at which the edge of the bulk is looked for
-POINTS, NETS = 2**10, 8  # of a quadrature
-CONTOUR, ITERATIONS = 32, 60  # points around the upper half of the spectrum, and iterations for the resolvent there
+PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # values of the resolvent, relative to its largest, for the edge
+POINTS, NETS = 2**10, 8  # points per scramble, and scrambles, of a quadrature
+# Points on the upper half of a contour around the spectrum, and iterations of the resolvent.
+CONTOUR, ITERATIONS = 32, 60
 
 
 def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return of the two rows of N sentences b, and s along 1_d and along Q*, (N, 2) each.
+    """Return the weights b of the two rows of N sentences, and s along 1_d and along Q*, each as (N, 2).
 
-    normal: the fields that these sentences have for the teacher, over sigma, (2, N)
+    normal: the teacher's fields of these sentences divided by sigma, (2, N)
     """
     y = task.sigma * normal
     weights, axes = np.linalg.eigh(hessians(np.zeros_like(y), teacher_fit(task, y), task.sigma**2))
@@ -38,13 +40,13 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class Beginning(NamedTuple):
-    """Small weights at one alpha, from some of the sentences of infinite dimension."""
+    """The beginning of training at one alpha in the limit of large d, averaged over a finite number of sentences."""
 
-    task: Task  #: what is to be learnt
+    task: Task  #: teacher, data and penalty
     alpha: float  #: sample complexity
-    weights: np.ndarray  #: b (N, 2), from `rows`, and s along 1_d and Q*
-    positional: np.ndarray  #: s along 1_d
-    semantic: np.ndarray  #: s along Q*
+    weights: np.ndarray  #: b (N, 2), from `rows`
+    positional: np.ndarray  #: s along 1_d, (N, 2)
+    semantic: np.ndarray  #: s along Q*, (N, 2)
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
         """Return ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,); `signal` is (N, 2)."""
@@ -53,14 +55,14 @@ class Beginning(NamedTuple):
         return self.alpha * terms.sum((1, 2)) / len(b)
 
     def bulk(self, G: np.ndarray | float) -> np.ndarray:
-        """Return ``z - 1/G`` of the bulk at values G (k,) of its resolvent."""
+        """Return ``z - 1/G``, which the bulk of the spectrum has at values G (k,) of its resolvent."""
         return self.means(np.array(self.task.sigma**2), G)
 
     def leaving(self, side: int) -> dict[str, float]:
-        """Return where the spectrum of H - lambda ends below (side -1) or above (1).
+        """Return the lower (side -1) or upper (side 1) end of the spectrum of H - lambda.
 
-        "bulk" is the edge there of all other directions, "positional" and "semantic" are the eigenvalues beyond it
-        whose vectors have a finite share of 1_d and of Q*, NaN where there is none.
+        "bulk" is the edge of the bulk. "positional" and "semantic" are the eigenvalues beyond this edge whose
+        eigenvectors have a finite overlap with 1_d and with Q*; they are NaN if there are none.
         """
         grid = PLACES / (self.task.sigma**2 * (self.weights.min() if side < 0 else self.weights.max()))
         values = {"bulk": grid[np.argmin(side * (1 / grid + self.bulk(grid)))]}
@@ -75,10 +77,11 @@ class Beginning(NamedTuple):
         return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
 
     def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-        """Return how much the mean squares of random weights grow (k,) in so many steps of linear descent.
+        """Return the growth factors (k,) of the mean squares of random weights after given numbers of linear steps.
 
-        They are of the weights along 1_d, along Q*, and along any other direction ("bulk"). Each is the mean of
-        ``(1 - rate (lambda + z))^(2 steps)`` over the spectrum as seen from there, by Cauchy's formula.
+        The mean squares are along 1_d ("positional"), along Q* ("semantic"), and along any other direction ("bulk").
+        Each factor is the mean of ``(1 - rate (lambda + z))^(2 steps)`` over the spectrum in this direction, computed
+        with Cauchy's formula.
         """
         radius = 1.5 * np.nanmax(np.abs([list(self.leaving(side).values()) for side in (-1, 1)]))
         z = radius * np.exp(1j * np.pi * (np.arange(CONTOUR) + 0.5) / CONTOUR)
@@ -91,18 +94,18 @@ class Beginning(NamedTuple):
 
 
 def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
-    """Return the beginning as each scramble of a quadrature has it: the spread of what they say gives its error."""
+    """Return one `Beginning` per scramble of a quadrature; the spread of their results gives the standard errors."""
     return [Beginning(task, alpha, *rows(task, net.T)) for net in gaussian_points(points, NETS, dimensions=2)]
 
 
 def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Measured]:
-    """Return minus the lowest eigenvalues of H, see `Beginning.leaving`, with errors."""
+    """Return the growth rates of small weights: minus the lowest eigenvalues of H, see `Beginning.leaving`."""
     lowest = [beginning.leaving(-1) for beginning in beginnings(task, alpha, points)]
     return {name: Measured.mean([-task.lam - ends[name] for ends in lowest]) for name in ("bulk", *DIRECTIONS)}
 
 
 def growing_cosines(task: Task, alpha: float, d: int, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-    """Return root mean square cosines (k,) of small random weights with 1_d and Q*, after steps of linear descent."""
+    """Return root mean square cosines (k,) of small random weights with 1_d and Q* after steps of linear descent."""
     by_scramble = [beginning.squares(rate, steps) for beginning in beginnings(task, alpha)]
     squares = {name: np.mean([values[name] for values in by_scramble], axis=0) for name in by_scramble[0]}
     size = (d - 2) * squares["bulk"] + squares["positional"] + squares["semantic"]

@@ -1,10 +1,11 @@
-"""The transformer's loss, its gradient by hand, and the optimiser's step, compiled.
+"""The transformer's loss, its hand-written gradient, and the optimiser's step, all compiled.
 
 An input is one of 15 token embeddings plus one of 10 position embeddings. Queries, keys and values are therefore
-sums of two rows of tables with 25 rows, and so are the scores: everything before the layer norm costs little. The
-time goes into the two linear layers behind it.
+sums of two rows of tables with 25 rows, and so are the scores. Everything before the layer norm is therefore cheap, and
+the two linear layers after the layer norm take most of the time.
 
-Numba's cache keeps types of arguments by their modules' names: when `Weights` or the data move, change this file too.
+Numba's cache identifies the types of arguments by the names of their modules. If `Weights` or the data move to another
+module, this file must change as well, so that it is compiled again.
 """
 
 from math import exp, log, sqrt
@@ -14,15 +15,15 @@ import numpy as np
 
 from ..machine import njit
 
-NORM_EPSILON = 1e-5  # PyTorch's layer norm
-# No test for division by zero, which would keep loops off the vector units. And no fast math: sums in the order as
-# written have the same bits whether the code was just compiled or comes from Numba's cache, which inline differently.
-COMPILED = {"cache": True, "error_model": "numpy"}
+NORM_EPSILON = 1e-5  # the default of PyTorch's layer norm
+# A test for division by zero would keep loops off the vector units. Fast math would let sums depend on how the code is
+# inlined, which differs between code that was just compiled and code from Numba's cache.
+NUMBA_OPTIONS = {"cache": True, "error_model": "numpy"}
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def total(a):
-    """Sum of a vector whose length is a multiple of 8, in 8 parts that the processor adds up side by side."""
+    """Return the sum of a vector, whose length is a multiple of 8, in 8 parts that the processor adds in parallel."""
     s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
     for i in range(8, len(a), 8):
         s0 += a[i]
@@ -37,44 +38,44 @@ def total(a):
 
 
 class Rule(NamedTuple):
-    """How a step is taken: Adam, or plain gradient descent where beta2 is 0."""
+    """The settings of one training step: Adam, or plain gradient descent if beta2 is 0."""
 
     rate: float  #: learning rate
     beta1: float = 0.0  #: decay of the mean gradient
-    beta2: float = 0.0  #: decay of its mean square
-    epsilon: float = 0.0  #: added to the root of that
+    beta2: float = 0.0  #: decay of the mean square of the gradient
+    epsilon: float = 0.0  #: constant added to the root of the mean square
 
 
-class Trainable(NamedTuple):
-    """The parameters while they are trained, all changed in place."""
+class TrainableModel(NamedTuple):
+    """The parameters and gradients of a transformer in training, which are all changed in place."""
 
     named: tuple  #: transformer.Weights, views into `flat`
-    flat: np.ndarray  #: (SIZE,) float32
+    flat: np.ndarray  #: parameters, (SIZE,) float32
     slopes: tuple  #: transformer.Weights, views into `gradient`
-    gradient: np.ndarray  #: (SIZE,) float32
-    free: np.ndarray  #: (SIZE,) float32, one where a parameter is trained, else zero
-    moments: np.ndarray  #: (2, SIZE) float32, Adam's averages
+    gradient: np.ndarray  #: gradient, (SIZE,) float32
+    free: np.ndarray  #: (SIZE,) float32, one for each parameter that is trained and zero for the others
+    moments: np.ndarray  #: (2, SIZE) float32, Adam's averages of the gradient and of its square
 
 
 class Pass(NamedTuple):
-    """What `forward` leaves for `backward`. Tables have a row for each of the 25 embeddings, others one a position."""
+    """Intermediate results of `forward` for `backward`: tables with a row per embedding, else a row per position."""
 
-    inputs: np.ndarray  #: (25, width), and so are the three below
+    inputs: np.ndarray  #: (25, width), embeddings
     queries: np.ndarray  #: (25, width)
     keys: np.ndarray  #: (25, width)
     values: np.ndarray  #: (25, width)
-    attention: np.ndarray  #: (rows, length)
+    attention: np.ndarray  #: (rows, length), one row for each position of each sequence
     by_kind: np.ndarray  #: (rows, 25), attention summed by row of the tables
-    normed: np.ndarray  #: (rows, width)
-    scaled: np.ndarray  #: (rows, width)
+    normed: np.ndarray  #: (rows, width), normalised activations
+    scaled: np.ndarray  #: (rows, width), output of the layer norm
     inverse: np.ndarray  #: (rows,), 1 / standard deviation
-    hidden: np.ndarray  #: (rows, hidden units)
-    softmax: np.ndarray  #: (rows, classes), of the logits
+    hidden: np.ndarray  #: (rows, hidden units), after the ReLU
+    softmax: np.ndarray  #: (rows, classes), softmax of the logits
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def attend(tokens, chosen, scores, known, scale):
-    """Softmax of the scores, per position and summed by row of the tables."""
+    """Return the softmax of the scores, by position and summed by row of the tables."""
     length = tokens.shape[1]
     attention = np.empty((len(chosen) * length, length), scores.dtype)
     by_kind = np.empty((len(attention), len(scores)), scores.dtype)
@@ -99,9 +100,9 @@ def attend(tokens, chosen, scores, known, scale):
     return attention, by_kind
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def attend_back(tokens, chosen, attention, dby_kind, known, scale):
-    """Gradient by the scores, from that by the attention summed by row of the tables."""
+    """Return the gradient with respect to the scores, from the gradient with respect to the attention by table row."""
     length, kinds = tokens.shape[1], dby_kind.shape[1]
     dscores = np.zeros((kinds, kinds), dby_kind.dtype)
     for r in range(len(attention)):
@@ -121,9 +122,9 @@ def attend_back(tokens, chosen, attention, dby_kind, known, scale):
     return dscores
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def norm(normed, scale, shift):
-    """Layer norm of the rows of `normed`, in place; its scaled form, and the factors of the rows."""
+    """Normalise the rows of `normed` in place; return their scaled form and the factors of the rows."""
     width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
     for r in range(len(normed)):
         line, out = normed[r], scaled[r]
@@ -139,9 +140,9 @@ def norm(normed, scale, shift):
     return scaled, inverse
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def norm_back(normed, dwide, inverse, scale, dscale, dshift):
-    """Gradient by the layer norm's input, in place of that by its output; and by its scale and shift."""
+    """Replace the gradient of the layer norm's output by the gradient of its input; write those of scale and shift."""
     width = np.float32(normed.shape[1])
     along = np.empty_like(scale)
     dscale[:] = 0
@@ -159,18 +160,18 @@ def norm_back(normed, dwide, inverse, scale, dscale, dshift):
             out[c] = inverse[r] * (out[c] - mean - line[c] * slope)
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def rectify(hidden, bias):
-    """ReLU of the rows plus the bias, in place."""
+    """Add the bias to the rows and apply the ReLU, in place."""
     for r in range(len(hidden)):
         line = hidden[r]
         for c in range(len(line)):
             line[c] = max(line[c] + bias[c], np.float32(0))
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def rectify_back(hidden, dhidden, dbias):
-    """Gradient by the ReLU's input, in place of that by its output; and by the bias."""
+    """Replace the gradient of the ReLU's output by the gradient of its input; write the gradient of the bias."""
     dbias[:] = 0
     for r in range(len(hidden)):
         line, out = hidden[r], dhidden[r]
@@ -179,9 +180,9 @@ def rectify_back(hidden, dhidden, dbias):
             dbias[c] += out[c]
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def compare(logits, bias, counts, chosen):
-    """Softmax of the logits, in place; sum of the cross-entropy, and the positions counted right."""
+    """Replace the logits by their softmax; return the sum of the cross-entropy and the number of correct counts."""
     length = counts.shape[1]
     loss, right = 0.0, 0
     for r in range(len(logits)):
@@ -203,9 +204,9 @@ def compare(logits, bias, counts, chosen):
     return loss, right
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def compare_back(logits, dbias, counts, chosen):
-    """Gradient of the mean cross-entropy by the logits, in place of their softmax; and by the bias."""
+    """Replace the softmax by the gradient of the mean cross-entropy of the logits; write the gradient of the bias."""
     length, rows = counts.shape[1], np.float32(len(logits))
     dbias[:] = 0
     for r in range(len(logits)):
@@ -216,9 +217,9 @@ def compare_back(logits, dbias, counts, chosen):
             dbias[c] += line[c]
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def forward(w, sequences, chosen):
-    """Sum of the cross-entropy over the sequences `chosen`, the positions counted right, and the `Pass`."""
+    """Return the sum of the cross-entropy over the sequences `chosen`, the number of correct counts, and a `Pass`."""
     inputs, scale = np.concatenate((w.token, w.position)), np.float32(1 / sqrt(w.token.shape[1]))
     queries, keys, values = np.dot(inputs, w.query.T), np.dot(inputs, w.key.T), np.dot(inputs, w.value.T)
     attention, by_kind = attend(sequences.tokens, chosen, np.dot(queries, keys.T), len(w.token), scale)
@@ -231,9 +232,9 @@ def forward(w, sequences, chosen):
     return loss, right, Pass(inputs, queries, keys, values, attention, by_kind, normed, scaled, inverse, hidden, logits)
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def backward(w, sequences, chosen, s, d):
-    """Gradient of the mean cross-entropy, written into the views `d`, from the `Pass` of the same sequences."""
+    """Write the gradient of the mean cross-entropy into the views `d`, from the `Pass` of the same sequences."""
     known, scale = len(w.token), np.float32(1 / sqrt(w.token.shape[1]))
     compare_back(s.softmax, d.output_bias, sequences.counts, chosen)
     np.dot(s.softmax.T, s.hidden, d.output)
@@ -253,9 +254,9 @@ def backward(w, sequences, chosen, s, d):
     d.position[:] = by_inputs[known:]
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def adam(flat, gradient, free, moments, step, rule):
-    """One step of Adam, as PyTorch takes it, on the free parameters."""
+    """Make one step of Adam, as in PyTorch, on the parameters that are free."""
     first, second = moments[0], moments[1]
     size = np.float32(rule.rate / (1 - rule.beta1**step))
     root = np.float32(1 / sqrt(1 - rule.beta2**step))
@@ -270,11 +271,11 @@ def adam(flat, gradient, free, moments, step, rule):
         flat[i] -= size * mean / (sqrt(square) * root + small)
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def train_epoch(model, sequences, order, batch, rule, step):
-    """One pass over the training sequences in the given order, in batches; the mean cross-entropy along the way.
+    """Train for one epoch over the sequences in the given order, in batches; return the mean cross-entropy on the way.
 
-    The last batch may be smaller. `step` counts the steps of Adam done before.
+    The last batch may be smaller. `step` is the number of earlier steps of Adam.
     """
     loss = 0.0
     for begin in range(0, len(order), batch):
@@ -290,9 +291,9 @@ def train_epoch(model, sequences, order, batch, rule, step):
     return loss / (len(order) * sequences.tokens.shape[1])
 
 
-@njit(**COMPILED)
+@njit(**NUMBA_OPTIONS)
 def evaluate(w, sequences, batch):
-    """Mean cross-entropy over all positions, and the share of them counted right."""
+    """Return the mean cross-entropy over all positions and the share of positions with the correct count."""
     every = np.arange(len(sequences.tokens))
     loss, right = 0.0, 0
     for begin in range(0, len(every), batch):

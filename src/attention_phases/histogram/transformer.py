@@ -1,9 +1,10 @@
-"""The transformer: its parameters, which of them a variant freezes, how it is trained, and what it has learnt.
+"""The transformer: its parameters, the frozen parameters of each variant, its training, and analyses of the result.
 
-`step` has the network and its gradient by hand, for speed. The network in torch, here, is the reference, and measures
-how far a trained transformer moved, what it looks at, what it counts, and how steep its loss is.
+`step` has a fast version of the network with a hand-written gradient. The network in torch, in this module, is the
+reference. It measures how far training moved the parameters, the attention, the counts, and the gradient of the loss.
 
-Training is Adam with the frozen zeros, then noise on what was frozen, then SGD on all, as published (Appendix A).
+Training follows the paper (Appendix A): Adam with some parameters frozen at zero, then noise on these parameters, then
+SGD on all parameters.
 """
 
 from collections import namedtuple
@@ -17,11 +18,12 @@ from torch.nn import functional
 
 from ..errors import check_choice
 from . import LENGTH, TOKENS, VARIANTS, Sequences
-from .step import Rule, Trainable, evaluate, train_epoch
+from .step import Rule, TrainableModel, evaluate, train_epoch
 
-DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
-HALF = DIMENSION // 2
-PARTLY_FROZEN = ("token", "position", "query", "key")  # what a variant freezes in part, and what noise displaces
+DIMENSION, HIDDEN_UNITS, CLASSES = 64, 128, LENGTH + 1
+HALF_DIMENSION = DIMENSION // 2
+# Tensors that a variant freezes in part, and that noise displaces.
+FROZEN_TENSORS = ("token", "position", "query", "key")
 SHAPES = {
     "token": (TOKENS, DIMENSION),
     "position": (LENGTH, DIMENSION),
@@ -30,33 +32,33 @@ SHAPES = {
     "value": (DIMENSION, DIMENSION),
     "norm_scale": (DIMENSION,),
     "norm_shift": (DIMENSION,),
-    "hidden": (HIDDEN, DIMENSION),
-    "hidden_bias": (HIDDEN,),
-    "output": (CLASSES, HIDDEN),
+    "hidden": (HIDDEN_UNITS, DIMENSION),
+    "hidden_bias": (HIDDEN_UNITS,),
+    "output": (CLASSES, HIDDEN_UNITS),
     "output_bias": (CLASSES,),
 }
 SIZE = sum(int(np.prod(shape)) for shape in SHAPES.values())
 SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), ("displaced", "final"))
-BATCH = 32  # sequences of a step
+BATCH = 32  # sequences per step
 ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
 SGD = Rule(rate=1e-3)
-UNFREEZING_NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
-PART = 500  # sequences of which torch has the network at once
+UNFREEZING_NOISE = 1e-3  # standard deviation of the noise on queries, keys and both embeddings
+PART = 500  # sequences per call of the network in torch, which bounds its memory
 
 
-# The parameters by name, arrays or tensors: embeddings, attention, layer norm, and two linear layers (outputs, inputs).
+# The parameters by name, as arrays or tensors: embeddings, attention, layer norm, two linear layers (outputs, inputs).
 Weights = namedtuple("Weights", SHAPES)
 
 
 def views(flat: np.ndarray) -> Weights:
-    """The parameters by name, as views into the vector (SIZE,) that holds them all."""
+    """Return the parameters by name, as views into the vector (SIZE,) that holds them all."""
     ends = np.cumsum([np.prod(shape) for shape in SHAPES.values()])
     parts = np.split(flat, ends[:-1])
     return Weights(*(part.reshape(shape) for part, shape in zip(parts, SHAPES.values())))
 
 
 def start(rng: np.random.Generator) -> np.ndarray:
-    """Initial parameters (SIZE,) float32, by PyTorch's defaults.
+    """Return initial parameters (SIZE,) float32, drawn with PyTorch's defaults.
 
     Embeddings are N(0, 1); a linear layer's weights and biases are uniform within 1/sqrt(inputs).
     """
@@ -73,17 +75,20 @@ def start(rng: np.random.Generator) -> np.ndarray:
     return flat
 
 
-def free(variant: str) -> np.ndarray:
-    """Which parameters a variant trains, (SIZE,) float32 of ones and zeros; the others are zero.
+def trained_mask(variant: str) -> np.ndarray:
+    """Return a mask of the parameters that a variant trains: (SIZE,) float32, one if trained and zero if frozen.
 
-    In both, the tokens fill the first half of an embedding and the positions the second. Queries and keys read
-    only the first half in the semantic variant, only the second in the positional one.
+    Frozen parameters are zero. In both variants the tokens fill the first half of an embedding and the positions the
+    second half. Queries and keys read only the first half in the semantic variant, and only the second half in the
+    positional variant.
     """
     mask = np.ones(SIZE, np.float32)
     weights = views(mask)
-    unread = {"semantic": np.s_[HALF:], "positional": np.s_[:HALF]}[check_choice("variant", variant, VARIANTS)]
-    weights.token[:, HALF:] = 0
-    weights.position[:, :HALF] = 0
+    unread = {"semantic": np.s_[HALF_DIMENSION:], "positional": np.s_[:HALF_DIMENSION]}[
+        check_choice("variant", variant, VARIANTS)
+    ]
+    weights.token[:, HALF_DIMENSION:] = 0
+    weights.position[:, :HALF_DIMENSION] = 0
     weights.query[:, unread] = 0
     weights.key[:, unread] = 0
     return mask
@@ -98,19 +103,19 @@ def train(
     sgd_epochs: int,
     epochs: int | None = None,
 ) -> tuple[dict[str, np.ndarray], list[dict[str, float]]]:
-    """Train one variant.
+    """Train one variant of the transformer and return its weights at several stages and its learning curve.
 
-    The weights (SIZE,) that are kept are "start" and, as far as it came, "trained" (by Adam), "displaced" (by the
-    noise) and "final" (by SGD), each as it is after its step. The curve has for each epoch, from 0 at the start:
-    `epoch`, `train_loss` (the mean along the way), and after the epoch on the test set `test_loss` and `accuracy`.
+    The weights (SIZE,) are those at "start" and, as far as the training came, after each step: "trained" (by Adam),
+    "displaced" (by the noise) and "final" (by SGD). The curve has a row for each epoch, from 0 for the start, with
+    `epoch`, `train_loss` (the mean during the epoch), and `test_loss` and `accuracy` on the test set after the epoch.
 
     Args:
-        streams: of the start, of the noise, and of the order of the sequences in each epoch.
-        epochs: stop after so many, counted through both phases; all by default.
+        streams: random streams of the start, of the noise, and of the order of the sequences in each epoch.
+        epochs: number of epochs after which to stop, counted through both phases; the default is all epochs.
     """
     of_start, of_noise, *orders = streams
     last = adam_epochs + sgd_epochs
-    mask = free(variant)
+    mask = trained_mask(variant)
     current = start(default_rng(of_start)) * mask
     kept, model = {"start": current.copy()}, trainable(current, mask)
     curve = []
@@ -133,35 +138,37 @@ def train(
     return kept, curve
 
 
-def trainable(flat: np.ndarray, free: np.ndarray) -> Trainable:
-    """The parameters (SIZE,) ready for `train_once`, which changes them in place."""
+def trainable(flat: np.ndarray, trained_mask: np.ndarray) -> TrainableModel:
+    """Return the parameters (SIZE,) in the form that `train_once` changes in place."""
     gradient = np.empty_like(flat)
-    return Trainable(views(flat), flat, views(gradient), gradient, free, np.zeros((2, SIZE), np.float32))
+    return TrainableModel(views(flat), flat, views(gradient), gradient, trained_mask, np.zeros((2, SIZE), np.float32))
 
 
-def train_once(model: Trainable, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]) -> float:
-    """Train for one epoch, counted from 1, in the order of its stream; the mean loss along the way."""
+def train_once(
+    model: TrainableModel, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]
+) -> float:
+    """Train for one epoch, counted from 1, in the order of its random stream; return the mean loss during the epoch."""
     order = default_rng(orders[epoch - 1]).permutation(len(training.tokens))
     batches = -(-len(order) // BATCH)
     return train_epoch(model, training, order, BATCH, rule, (epoch - 1) * batches)
 
 
 def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
-    """Add the noise that ends the freezing to queries, keys and both embeddings, in place."""
-    for name in PARTLY_FROZEN:
+    """Add noise in place to queries, keys and both embeddings, after which no parameter is frozen."""
+    for name in FROZEN_TENSORS:
         weights = getattr(views(flat), name)
         weights += np.float32(UNFREEZING_NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
 
 
 def attention(weights: Weights, tokens: Tensor) -> Tensor:
-    """Attention matrices (n, 10, 10) of sequences (n, 10): row i is what position i looks at."""
+    """Return the attention matrices (n, 10, 10) of sequences (n, 10); row i is the attention of position i."""
     x = weights.token[tokens] + weights.position  # (n, 10, 64)
     scores = (x @ weights.query.mT) @ (x @ weights.key.mT).mT / DIMENSION**0.5
     return torch.softmax(scores, dim=-1)
 
 
 def logits(weights: Weights, tokens: Tensor) -> Tensor:
-    """Scores of the counts 0 to 10 at each position, (n, 10, 11)."""
+    """Return the scores of the counts 0 to 10 at each position, (n, 10, 11)."""
     x = weights.token[tokens] + weights.position
     mixed = attention(weights, tokens) @ (x @ weights.value.mT)
     normed = functional.layer_norm(mixed, (DIMENSION,), weights.norm_scale, weights.norm_shift)
@@ -170,23 +177,24 @@ def logits(weights: Weights, tokens: Tensor) -> Tensor:
 
 
 def loss(weights: Weights, tokens: Tensor, counts: Tensor) -> Tensor:
-    """Mean cross-entropy over all positions."""
+    """Return the mean cross-entropy over all positions."""
     return functional.cross_entropy(logits(weights, tokens).flatten(0, 1), counts.flatten())
 
 
 def tensors_of(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
-    """The parameters by name, as tensors for the functions above."""
+    """Return the parameters by name, as tensors for the functions above."""
     return Weights(*(torch.tensor(part, dtype=dtype) for part in views(flat)))
 
 
 def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
-    """How far each tensor moved in each of `SPANS`.
+    """Return the distance that each tensor moved in each of `SPANS`.
 
-    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, over the formerly frozen entries.
+    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros` (2-norm over the
+    entries that were frozen).
 
     Args:
         kept: weights (SIZE,) at "start", "trained", "displaced", "final".
-        frozen: what was frozen at zero, (SIZE,) bool.
+        frozen: mask of the entries that were frozen at zero, (SIZE,) bool.
     """
     rows = []
     for before, after in SPANS:
@@ -198,22 +206,22 @@ def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
 
 
 def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Attention matrices (n, 10, 10) of a model (SIZE,) for sequences of tokens (n, 10)."""
-    return _by_parts(attention, flat, np.asarray(tokens))
+    """Return the attention matrices (n, 10, 10) of a model (SIZE,) for sequences of tokens (n, 10)."""
+    return _map_in_chunks(attention, flat, np.asarray(tokens))
 
 
-def _by_parts(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """What a function of the network gives for many sequences; doubles have the same digits on every machine."""
+def _map_in_chunks(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Return the values of a function of the network for many sequences, in float64 for the same digits everywhere."""
     weights, parts = tensors_of(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
 
 
 def variance_shares(flat: np.ndarray, tokens: np.ndarray) -> dict[str, float]:
-    """Shares of the attention's variance that positions explain, and that tokens explain: `by_position`, `by_token`.
+    """Return the shares of the attention's variance that positions and tokens explain: `by_position`, `by_token`.
 
-    The variance is that of the entries off the diagonal of all attention matrices, over sequences and places (i, j).
-    Positions explain that of the means at each place, tokens that of the means over each pair (token at i, token at
-    j). On the diagonal the two are one: a position and its token are always equal to themselves.
+    The variance is over the off-diagonal entries of all attention matrices, over sequences and places (i, j). Positions
+    explain the variance of the means at each place. Tokens explain the variance of the means over each pair (token at
+    i, token at j). The diagonal is left out, because there position and token are always equal to themselves.
     """
     entries = matrices(flat, tokens)  # (n, 10, 10)
     places = np.broadcast_to(np.arange(LENGTH**2).reshape(LENGTH, LENGTH), entries.shape)
@@ -222,39 +230,44 @@ def variance_shares(flat: np.ndarray, tokens: np.ndarray) -> dict[str, float]:
     entries, places, pairs = entries[:, off], places[:, off], pairs[:, off]
     total = entries.var()
     return {
-        "by_position": explained(entries.ravel(), places.ravel()) / total,
-        "by_token": explained(entries.ravel(), pairs.ravel()) / total,
+        "by_position": explained_variance(entries.ravel(), places.ravel()) / total,
+        "by_token": explained_variance(entries.ravel(), pairs.ravel()) / total,
     }
 
 
-def explained(values: np.ndarray, groups: np.ndarray) -> float:
-    """Variance of the group means, each weighted by its group's size."""
+def explained_variance(values: np.ndarray, groups: np.ndarray) -> float:
+    """Return the variance of the group means, each weighted by the size of its group."""
     sizes = np.bincount(groups)
     sums = np.bincount(groups, values)
     return (sums[sizes > 0] ** 2 / sizes[sizes > 0]).sum() / len(values) - values.mean() ** 2
 
 
 def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
-    """For each count: positions with it, and how many of them are right, as dicts `count`, `places`, `right`."""
+    """Return, for each count, the number of positions with this count and how many of them the model counts correctly.
+
+    The rows are dictionaries with `count`, `places` and `right`.
+    """
     places = np.bincount(sequences.counts.ravel(), minlength=LENGTH + 1)
-    right = np.bincount(sequences.counts[counted(flat, sequences.tokens) == sequences.counts], minlength=LENGTH + 1)
+    right = np.bincount(
+        sequences.counts[predicted_counts(flat, sequences.tokens) == sequences.counts], minlength=LENGTH + 1
+    )
     return [{"count": count, "places": places[count], "right": right[count]} for count in range(1, LENGTH + 1)]
 
 
 def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
-    """Share of the positions counted wrong where each letter stands, (15,)."""
-    wrong = counted(flat, sequences.tokens) != sequences.counts
+    """Return the share of positions that the model counts wrong, for each letter (15,)."""
+    wrong = predicted_counts(flat, sequences.tokens) != sequences.counts
     places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
     return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places
 
 
-def counted(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """The count that a model (SIZE,) gives at each position of sequences of tokens (n, 10), (n, 10)."""
-    return _by_parts(logits, flat, np.asarray(tokens)).argmax(axis=-1)
+def predicted_counts(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Return the counts (n, 10) that a model (SIZE,) predicts for sequences of tokens (n, 10)."""
+    return _map_in_chunks(logits, flat, np.asarray(tokens)).argmax(axis=-1)
 
 
 def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:
-    """2-norm of the gradient of the mean loss of all sequences, over all parameters (SIZE,), nothing frozen."""
+    """Return the 2-norm of the gradient of the mean loss of all sequences, over all parameters (SIZE,)."""
     weights = Weights(*(part.requires_grad_() for part in tensors_of(flat)))
     tokens, counts = (torch.from_numpy(values).split(PART) for values in sequences)
     for batch in zip(tokens, counts):

@@ -1,1 +1,1 @@
-"""Sentences and students: what they are, their risk and its gradient (paper, Sections 3 and 5)."""
+"""Sentences and students: their definitions, the risk, and its gradient (paper, Sections 3 and 5)."""

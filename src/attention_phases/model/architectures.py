@@ -1,4 +1,4 @@
-"""Sentences and students beyond the solvable ones of the main text (paper, Appendices C.10 and E.3)."""
+"""Students and sentences that go beyond the main text (paper, Appendices C.10 and E.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,21 +10,21 @@ from ..task import MATRICES, Task
 
 
 class Form(NamedTuple):
-    """What a form of the student is."""
+    """A form of the student: its score and its value matrix."""
 
-    about: str  #: in words
+    about: str  #: description in words
     score: tuple  #: M (r, r) of the score T_ab = h_a M h_b^T between the fields of two tokens, of r columns of weights
-    value: str = "none"  #: V of the output S x (1 + V): "none"; "pair", u v^T/d; "full", all of it
+    value: str = "none"  #: kind of V in the output S x (1 + V): "none"; "pair" for u v^T/d; "full" for any V
 
 
 FORMS = {
     "tied": Form("one weight vector, Q = K", ((1.0,),)),
     "rank2": Form("two columns, whose scores add up", ((1.0, 0.0), (0.0, 1.0))),
-    "untied": Form("Q and K apart", ((0.0, 1.0), (0.0, 0.0))),  # these are the columns
+    "untied": Form("Q and K apart", ((0.0, 1.0), (0.0, 0.0))),  # the columns are Q and K
     "value": Form("Q = K and a rank-one correction of the value matrix", ((1.0,),), "pair"),
     "full_value": Form("Q = K and a full value matrix", ((1.0,),), "full"),
 }
-CORRELATION = 0.3  # between tokens in Figure 10; the paper does not print its value
+CORRELATION = 0.3  # correlation between tokens in Figure 10, whose value the paper does not print
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Architecture:
     Args:
         form: a name in `FORMS`.
         tokens: length L of a sentence, at least 2.
-        correlation: of the entries of any two tokens, in (-1/(L - 1), 1).
+        correlation: correlation between the entries of any two tokens, in (-1/(L - 1), 1).
     """
 
     form: str = "tied"
@@ -60,35 +60,35 @@ class Architecture:
 
     @property
     def rank(self) -> int:
-        """Number r of columns of weights that make fields."""
+        """The number r of columns of weights whose products with a token are its fields."""
         return len(self.score)
 
     @property
     def value(self) -> str:
-        """The kind of its value matrix, see `Form`."""
+        """The kind of the value matrix, see `Form`."""
         return FORMS[self.form].value
 
     @property
     def rotates(self) -> bool:
-        """Whether rotating the columns of weights into one another leaves the score as it is."""
+        """Whether the score is invariant under rotations of the columns of weights."""
         return self.rank > 1 and np.array_equal(self.score, np.eye(self.rank))
 
     @property
     def positions(self) -> np.ndarray:
-        """The marks u (L,) of the places: token a is read as xi_a + u_a 1_d/sqrt(d); for L = 2 they are 1 and -1."""
+        """The position marks u (L,): token a is read as xi_a + u_a 1_d/sqrt(d), with u = (1, -1) for L = 2."""
         return np.linspace(1.0, -1.0, self.tokens)
 
     @property
     def correlations(self) -> np.ndarray:
-        """Correlations (L, L) of the tokens' entries."""
+        """The matrix (L, L) of correlations between the tokens' entries."""
         return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:
-        """The positional matrix A (L, L) of the teacher; the standard one shares its 0.4 among L - 1 other tokens."""
+        """Return the teacher's positional matrix A (L, L); the standard A shares its 0.4 among L - 1 other tokens."""
         if len(task.matrix) == self.tokens:
             return np.array(task.matrix)
         if task.matrix != MATRICES["standard"]:
-            raise BadInput("matrix", task.matrix, f"standard, or {self.tokens} x {self.tokens} for as many tokens")
+            raise BadInput("matrix", task.matrix, f"standard, or a matrix of the entries for {self.tokens} tokens")
         own, other = task.matrix[0]
         shared = np.full((self.tokens, self.tokens), other / (self.tokens - 1))
         np.fill_diagonal(shared, own)

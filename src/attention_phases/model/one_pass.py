@@ -1,11 +1,11 @@
-"""Risk and gradient of students in one pass over the training sentences (paper, Eqs. 3 and 15).
+"""Risk and gradient of students, computed in one pass over the training sentences (paper, Eqs. 3 and 15).
 
-The derivative of a sentence needs only its own fields h = x Q/sqrt(d). So two sentences are read at a time, and added
-to the gradient while they are in the cache. A step then takes half to three quarters as long as the two products with
-the data matrix that it replaces, for each of which the data are read anew.
+The derivative of a sentence's loss depends only on the sentence's own fields h = x Q/sqrt(d). The code therefore reads
+two sentences at a time and adds their contribution to the gradient while they are in the cache. A step takes half to
+three quarters of the time of two products with the data matrix, each of which would read all data again.
 
-Two students share a pass: the loop that forms their fields adds the two sentences before to their gradients. For one
-student two short loops are faster.
+Two students share a pass: the loop that computes the fields of two sentences also adds the previous two sentences to
+the gradients. For one student, two short loops are faster.
 """
 
 from math import exp
@@ -14,14 +14,14 @@ import numpy as np
 
 from ..machine import njit
 
-# Sums may be reordered, so that they are formed side by side. NaN and infinity keep their meaning.
+# Compiled sums may be reordered, which allows the processor to add in parallel. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
-HALVES = 2  # summed apart, as stored results are
+HALVES = 2  # parts of the data that are summed separately, as in the stored results
 
 
 @njit(cache=True, nogil=True)
-def pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient):
-    """Risk (c,) and gradient (c, d) of one or two columns; where they are one student, the parts of the risk."""
+def risk_and_gradient(inputs, stiffness, targets, weights, lam, together, risk, gradient):
+    """Compute the risk (c,) and gradient (c, d) of one or two columns, which may belong to one student (`together`)."""
     n, (c, d) = len(inputs), weights.shape
     risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)
     for half in range(HALVES):
@@ -41,9 +41,9 @@ def pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
-    """Risk of sentences `first` to `last` for one column (d,); their gradient is added to `gradient` (d,)."""
+    """Return the risk of sentences `first` to `last` for one column (d,), and add their gradient to `gradient` (d,)."""
     d = len(weights)
-    number = inputs.dtype.type  # of the data: the loops over d must not mix two precisions
+    number = inputs.dtype.type  # precision of the data, because the loops over d must not mix two precisions
     risk = 0.0
     for i in range(first, last, 2):
         k = min(i + 1, last - 1)
@@ -54,9 +54,9 @@ def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
             h2 += x2[j] * weights[j]
             h3 += x3[j] * weights[j]
             h4 += x4[j] * weights[j]
-        i_loss, a1, a2 = _of_column(h1, h2, stiffness[i], targets[i, 0], targets[i, 1])
-        k_loss, b1, b2 = _of_column(h3, h4, stiffness[k], targets[k, 0], targets[k, 1])
-        if k == i:  # an odd number: the last sentence is alone
+        i_loss, a1, a2 = _column_loss(h1, h2, stiffness[i], targets[i, 0], targets[i, 1])
+        k_loss, b1, b2 = _column_loss(h3, h4, stiffness[k], targets[k, 0], targets[k, 1])
+        if k == i:  # the number of sentences is odd, and the last one is alone
             k_loss = b1 = b2 = 0.0
         risk += i_loss + k_loss
         f1, f2, f3, f4 = number(a1), number(a2), number(b1), number(b2)
@@ -66,23 +66,23 @@ def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
 
 
 @njit(cache=True, nogil=True)
-def _of_column(h1, h2, stiffness, t1, t2):
-    """Loss of a sentence with the fields of one column, and its derivatives by them."""
+def _column_loss(h1, h2, stiffness, t1, t2):
+    """Return the loss of a sentence with the fields of one column, and its derivatives with respect to the fields."""
     loss, a, b = _loss(h1 * (h1 - h2), h2 * (h2 - h1), stiffness, t1, t2)
-    return loss, *_by_fields(h1, h2, a, b)
+    return loss, *_field_derivatives(h1, h2, a, b)
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _two_columns(inputs, stiffness, targets, weights, together, first, last, risk, gradient):
-    """Sentences `first` to `last` added to `risk` (2,) and `gradient` (2, d); the risk of one student to the first."""
+    """Add sentences `first` to `last` to `risk` (2,) and `gradient` (2, d); one student's risk is the first entry."""
     d = weights.shape[1]
-    number = inputs.dtype.type  # of the data: the loop over d must not mix two precisions
+    number = inputs.dtype.type  # precision of the data, because the loop over d must not mix two precisions
     zero = number(0)
     p_risk, q_risk = 0.0, 0.0
-    f1 = f2 = f3 = f4 = g1 = g2 = g3 = g4 = zero  # forces on the fields of the tokens read before
+    f1 = f2 = f3 = f4 = g1 = g2 = g3 = g4 = zero  # forces on the fields of the previous tokens
     p, q, p_gradient, q_gradient = weights[0], weights[1], gradient[0], gradient[1]
-    y1 = y2 = y3 = y4 = inputs[0, 0]  # the tokens read before
-    for i in range(first, last + 2, 2):  # the last round reads nothing new, and adds the last two to the gradient
+    y1 = y2 = y3 = y4 = inputs[0, 0]  # the previous tokens
+    for i in range(first, last + 2, 2):  # the last round only adds the last two sentences to the gradient
         a, b = min(i, last - 1), min(i + 1, last - 1)
         x1, x2, x3, x4 = inputs[a, 0], inputs[a, 1], inputs[b, 0], inputs[b, 1]
         h1 = h2 = h3 = h4 = k1 = k2 = k3 = k4 = zero
@@ -115,7 +115,7 @@ def _two_columns(inputs, stiffness, targets, weights, together, first, last, ris
 
 @njit(cache=True, nogil=True)
 def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
-    """Losses of a sentence with fields h and k of the two columns, and their derivatives by h and k."""
+    """Return the losses of a sentence with fields h and k of two columns, and their derivatives by h and k."""
     h_score1, h_score2 = h1 * (h1 - h2), h2 * (h2 - h1)
     k_score1, k_score2 = k1 * (k1 - k2), k2 * (k2 - k1)
     if together:
@@ -123,18 +123,18 @@ def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
         h_score2 = k_score2 = h_score2 + k_score2
     h_loss, a, b = _loss(h_score1, h_score2, stiffness, t1, t2)
     k_loss, e, f = _loss(k_score1, k_score2, stiffness, t1, t2)
-    return h_loss, k_loss, *_by_fields(h1, h2, a, b), *_by_fields(k1, k2, e, f)
+    return h_loss, k_loss, *_field_derivatives(h1, h2, a, b), *_field_derivatives(k1, k2, e, f)
 
 
 @njit(cache=True, nogil=True)
-def _by_fields(h1, h2, a, b):
-    """Derivatives by the fields from those by the scores h1 (h1 - h2) and h2 (h2 - h1)."""
+def _field_derivatives(h1, h2, a, b):
+    """Return derivatives with respect to the fields from derivatives by the scores h1 (h1 - h2) and h2 (h2 - h1)."""
     return a * (2 * h1 - h2) - b * h2, b * (2 * h2 - h1) - a * h1
 
 
 @njit(cache=True, nogil=True)
 def _loss(score1, score2, stiffness, t1, t2):
-    """Loss of a sentence, without its floor, and its derivatives by the scores of S_11 and S_22."""
+    """Return the loss of a sentence, without its floor, and its derivatives by the scores of S_11 and S_22."""
     s1, s2 = 1 / (1 + exp(-score1)), 1 / (1 + exp(-score2))
     e1, e2 = s1 - t1, s2 - t2
     loss = 0.5 * stiffness * (e1 * e1 + e2 * e2)

@@ -1,8 +1,8 @@
-"""Test error of given weights, exact at finite d: of a standard student from its overlaps (Eqs. 4 and 10), and of any.
+"""Test error of given weights, exact at finite d: from the overlaps of a standard student (Eqs. 4 and 10), or general.
 
-The attention of student and teacher sees a test sentence only through its components along few directions: the columns
-of weights and of Q*, and what its means lie along. All others average out in closed form, which leaves an average over
-these components: a quadrature of a smooth function.
+The attention of student and teacher depends on a test sentence only through its components along a few directions: the
+columns of weights, Q*, and the directions of the token means. The average over all other components has a closed form.
+The remaining average, over the few components, is a quadrature of a smooth function.
 """
 
 from dataclasses import replace
@@ -33,13 +33,14 @@ def test_error(
     True
 
     Args:
-        overlaps: q, m and theta by name, such as those of a `Solution`; at finite d also rho and m_teacher, those of
-            the teacher, which `message_passing` and `weights.overlaps` give
-        d: embedding dimension; infinite for the high-dimensional limit
-        attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
-        given: weight of A that the student adds itself to its attention
-        trained: the task whose overlaps these are, if another one than is tested; in sigma, the strength of the
-            encoding, omega and A the two may differ
+        overlaps: q, m and theta by name, such as the overlaps of a `Solution`. At finite d also rho and m_teacher, the
+            overlaps of the teacher, which `message_passing` and `weights.overlaps` return.
+
+        d: embedding dimension, or infinity for the high-dimensional limit
+        attention: (2, 2), a fixed mixing matrix that replaces the student's attention, for the linear baseline
+        given: weight of A in the student's attention, for a student that is given A
+        trained: the task of the training, if it differs from the task of the test. Only sigma, the strength of the
+            encoding, omega and A may differ.
     """
     d = as_number(d)
     if not (isinstance(d, Real) and d >= 2):
@@ -47,8 +48,8 @@ def test_error(
     given = check_real("given", given, "a finite number", lambda v: True)
     if attention is not None and np.shape(attention) != (2, 2):
         raise BadInput("attention", attention, "a (2, 2) matrix")
-    q, m, theta, rho, m_teacher = _overlaps_at(task, overlaps, d, trained)
-    variance, root = task.sigma**2, sqrt(q) or 1.0  # weights that are all zero have no direction, and no overlap
+    q, m, theta, rho, m_teacher = _tested_overlaps(task, overlaps, d, trained)
+    variance, root = task.sigma**2, sqrt(q) or 1.0  # zero weights have no direction; their overlaps are zero
     rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
     numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
     xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
@@ -64,15 +65,19 @@ def test_error(
     if d < inf:
         by_xi = variance * m / root
         by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
-        # Along span{Q, Q*} a token's entries are not free: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
+        # In the plane of Q and Q*, xi is fixed by the fields: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
         plane = sum((_mix(miss, part) ** 2).sum(0) for part in (xi, zeta))
-        squares += (variance * plane - 2 * squares + _by_encoding(task, student, miss, by_xi * xi + by_zeta * zeta)) / d
+        squares += (
+            variance * plane - 2 * squares + _encoding_contribution(task, student, miss, by_xi * xi + by_zeta * zeta)
+        ) / d
     per_scramble = squares.mean(1) / 2
     return Measured(float(per_scramble.mean()), standard_error(per_scramble))
 
 
-def _overlaps_at(task: Task, overlaps: Any, d: float, trained: Task | None) -> tuple[float, float, float, float, float]:
-    """q, m, theta, rho and m_teacher under the law of the sentences of `task`, if they can be; see `test_error`."""
+def _tested_overlaps(
+    task: Task, overlaps: Any, d: float, trained: Task | None
+) -> tuple[float, float, float, float, float]:
+    """Return q, m, theta, rho and m_teacher under the law of the sentences of `task`; see `test_error`."""
     of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
@@ -80,38 +85,38 @@ def _overlaps_at(task: Task, overlaps: Any, d: float, trained: Task | None) -> t
     q = check_real("q", q, "a finite number >= 0", lambda v: v >= 0)
     m, theta = (check_real(*named, "a finite number", lambda v: True) for named in (("m", m), ("theta", theta)))
     check_kind("task", task, Task)
-    STANDARD.attention(task)  # refuses an A of other sentences
+    STANDARD.attention(task)  # raises `BadInput` if A is not for two tokens
     if len(task.teachers) > 1 or task.clusters or np.size(task.directions[0].eigenvalue) > 1:
-        raise BadInput("task", task, "of one teacher, of tokens with one law and no clusters, see general_test_error")
+        raise BadInput("test_error covers one teacher, tokens with one law and no clusters; use general_test_error")
     if replace(task, encoding=1.0).structured and d < inf:
-        raise BadInput("d", d, "left out for a task with structure, see general_test_error")
+        raise BadInput("test_error covers no task with structure at finite d; leave d out, or use general_test_error")
     rho, m_teacher = of("rho"), of("m_teacher", 0.0)
     if d < inf and rho is None:
         raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
-    if trained is not None:  # the weights are the same
+    if trained is not None:  # the overlaps of the same weights are rescaled to the task that is tested
         check_kind("trained", trained, Task)
         if (trained.spectrum, trained.teachers) != (task.spectrum, task.teachers):
-            raise BadInput("trained", trained, "of the spectrum and the teachers of the task that is tested")
+            raise BadInput("trained", trained, "a task with the spectrum and the teachers of the task that is tested")
         size, strength = (task.sigma / trained.sigma) ** 2, task.encoding / trained.encoding
         q, theta, rho = size * q, size * theta, rho and size * rho
         m, m_teacher = strength * m, strength * m_teacher
     rho = teacher_variances(task).item() if rho is None else rho
-    if theta**2 > 4 * q * rho:  # a teacher's length fluctuates in finite d
+    if theta**2 > 4 * q * rho:  # the factor 4 allows for the fluctuating length of a teacher at finite d
         raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")
     return q, m, theta, rho, m_teacher
 
 
-def _by_encoding(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """What a student adds to d times the squares as it passes on c u 1_d/sqrt(d), u = (1, -1), as a part of tokens.
+def _encoding_contribution(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """Return the contribution to d times the squared error of the encoding c u 1_d/sqrt(d), u = (1, -1), in the output.
 
-    along: what Q and Q* know of that direction, from the fields (2, scrambles, points)
+    along: mean component of the tokens along 1_d/sqrt(d), given the fields (2, scrambles, points)
     """
     passed = student[:, 0] - student[:, 1]
     return ((task.encoding * passed) ** 2 - 2 * passed * _mix(miss, along)).sum(0)
 
 
 def _mix(matrices: np.ndarray, fields: np.ndarray) -> np.ndarray:
-    """Matrices (2, 2, ...) times fields (2, ...)."""
+    """Return the products of matrices (2, 2, ...) and fields (2, ...)."""
     return np.einsum("ab...,b...->a...", matrices, fields)
 
 
@@ -125,27 +130,28 @@ def general_test_error(
 ) -> tuple[float, float]:
     """Return the test error ``E|Y xi - S x (I + V)|_F^2/(L d)`` of any student on any sentences, and its error.
 
-    Given the fields f = B xi of a token along all columns, B = (W^T, Q*^T)/sqrt(d), its noise has the mean T^T z and
-    the covariance ``Sigma - T^T T``, with f = R z and z normal.
+    Let B = (W^T, Q*^T)/sqrt(d) be all columns, and f = B xi the fields of a token. Write f = R z with standard normal
+    z. Given f, the noise of the token has the mean T^T z and the covariance ``Sigma - T^T T``.
 
     Args:
         columns: W^T (r, d)
         teachers: Q*^T (t, d)
-        value: V (d, d), zero where there is none
-        attention: (L, L), a fixed mixing matrix instead of the student's attention: the linear baseline
+        value: V (d, d); the default is zero
+        attention: (L, L), a fixed mixing matrix that replaces the student's attention, for the linear baseline
     """
     (r, d), count = columns.shape, architecture.tokens
     B, spread = np.vstack([columns, teachers]) / sqrt(d), np.atleast_2d(variances(task, d))
-    k, law_of = len(B), np.arange(count) % len(spread)  # tokens of one law, or each of its own
+    k, law_of = len(B), np.arange(count) % len(spread)  # all tokens have one law, or each has its own
     R, T = map(np.array, zip(*(_given_fields(B, of_law, task.structured) for of_law in spread)))  # (laws, k, k or d)
-    known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])  # of the means, (2, d)
+    # Directions of the means, (2, d).
+    known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])
     directions = np.vstack([*T, known])
     passed_on, by_value, squared = directions, 0.0, 0.0
     if value is not None:
         passed_on = directions + directions @ value
         by_value, squared = value.diagonal(), (value**2).sum(1)
-    # Of Y xi with itself, of it with S x (I + V), and of that with itself: products of the directions, and traces in
-    # all other ones, where the noise is independent of z.
+    # Inner products of Y xi with itself, of Y xi with S x (I + V), and of S x (I + V) with itself. Each is a product of
+    # the directions plus a trace over all other directions, in which the noise is independent of z.
     products = np.vstack([directions, passed_on]) @ np.vstack([directions, passed_on]).T
     of_pairs, size = products.reshape(2, len(directions), 2, -1), len(spread) * k
     traces = []
@@ -156,7 +162,7 @@ def general_test_error(
 
     points = gaussian_points(*TEST_ERROR_NET, dimensions=count * k)
     axes_first = points.reshape(-1, k, count).swapaxes(1, 2)
-    z = points.reshape(-1, count, k) if task.structured else axes_first  # so that stored results stay the same
+    z = points.reshape(-1, count, k) if task.structured else axes_first  # the order of the stored results
     z = np.linalg.cholesky(architecture.correlations) @ z
     noise = np.zeros((len(z), count, len(directions)))  # along `directions`
     for token, law in enumerate(law_of):
@@ -182,10 +188,10 @@ def general_test_error(
 
 
 def _given_fields(B, variances, structured):
-    """R and T of `general_test_error` for a token whose coordinates have given variances (d,)."""
-    if structured:  # other axes, which decide the error of the quadrature, so that stored results stay the same
+    """Return R and T of `general_test_error` for a token whose coordinates have given variances (d,)."""
+    if structured:  # the axes affect the quadrature error, so these stay as they were for the stored results
         size, axes = np.linalg.eigh(B * variances @ B.T)
-        size = np.where(size > 1e-12 * size.max(), size, 0.0)  # columns that are parallel
+        size = np.where(size > 1e-12 * size.max(), size, 0.0)  # parallel columns give a zero size
         inverse = np.divide(1, np.sqrt(size), out=np.zeros_like(size), where=size > 0)
         return axes * np.sqrt(size), (axes * inverse).T @ (B * variances)
     axes, triangle = np.linalg.qr((B * np.sqrt(variances)).T)

@@ -1,10 +1,10 @@
-"""Sentences with their teacher (paper, Section 3), and the linear model fitted on them (Eq. 18).
+"""Sentences and their teacher (paper, Section 3), and the linear model fitted on sentences (Eq. 18).
 
-A sentence is L tokens, xi (L, d), with N(0, sigma^2) entries. The teacher mixes them with
+A sentence is L tokens, xi (L, d), with N(0, sigma^2) entries. The teacher mixes the tokens with
 Y = (1 - omega) softmax(y y^T) + omega A, where y = xi Q*/sqrt(d). The student reads x = xi + u 1_d^T/sqrt(d); for two
 tokens u = (1, -1). It mixes x with S = softmax(h h^T), h = x Q/sqrt(d).
 
-A task with structure is drawn in the basis in which the covariances are diagonal.
+Sentences of a task with structure are drawn in the basis in which the covariances are diagonal.
 """
 
 from collections.abc import Iterator
@@ -21,53 +21,57 @@ from ..errors import BadInput, check_count, check_memory, check_positive
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
-TOKEN_COPIES = 3  # at least, while a training set is made: as drawn, as the student reads them, and reduced
-CHUNK = 2**27  # numbers in sentences that are drawn at once, half a gigabyte: stored results have no larger data sets
+TOKEN_COPIES = 3  # copies of the tokens in memory while a training set is made: as drawn, with encoding, and reduced
+CHUNK = 2**27  # largest number of entries drawn at once, half a gigabyte; no stored result has a larger data set
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
 class TensorRecord:
-    """A dataclass whose tensors are of one type, and on one device."""
+    """A dataclass whose tensors have one type and are on one device."""
 
     def to(self, *where: Any) -> Self:
-        """Return the same on another device or of another type, which are named as for `torch.Tensor.to`."""
+        """Return a copy on another device or of another type, with the arguments of `torch.Tensor.to`."""
         tensors = {name: value.to(*where) for name, value in vars(self).items() if torch.is_tensor(value)}
         return replace(self, **tensors)  # pyright: ignore[reportArgumentType, reportType]
 
     def double(self) -> Self:
-        """Return the same in float64."""
+        """Return a copy in float64."""
         return self.to(torch.float64)
 
 
 def sentence_count(alpha: float, d: int) -> int:
-    """Number of training sentences n = alpha d, rounded; `BadInput` if none."""
+    """Return the number of training sentences n = alpha d, rounded; raise `BadInput` if it is zero."""
     d = check_count("d", d, at_least=2)
     n = round(check_positive("alpha", alpha) * d)
     if n < 1:
-        raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
+        raise BadInput(f"alpha = {alpha} gives no sentence at d = {d}; alpha d must be above 1/2")
     return n
 
 
 def draw(
     task: Task, alpha: float, d: int, rng: np.random.Generator, architecture: Architecture = STANDARD
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw the teacher, then sentences and their teacher fields: see `draw_teacher` and `draw_sentences`."""
+    """Draw the teacher, then sentences and the teacher's fields; see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
     needed = TOKEN_COPIES * 4 * architecture.tokens * n * d
-    check_memory(*_to_blame(alpha, d), needed)  # before anything of this size is asked for
+    check_memory(*_large_parameter(alpha, d), needed)  # before an array of this size is allocated
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
 
 
-class _Ahead:
-    """What a generator draws for sentences, of which some are asked for at a time: it gives all first tokens first."""
+class _ChunkGenerator:
+    """A stand-in for a generator that draws sentences in chunks, with the same numbers as one draw of all sentences.
+
+    One draw gives the first tokens of all sentences before the second tokens.
+    """
 
     def __init__(self, rng: np.random.Generator, counts: list[int], tokens: int, d: int):
         self.rng, self.streams = rng, []
         for _ in range(tokens):
             self.streams.append(deepcopy(rng))
             for count in counts:
-                rng.standard_normal((count, d), dtype=np.float32)  # so that it stands where the next token begins
+                # Moves the generator to the beginning of the next token.
+                rng.standard_normal((count, d), dtype=np.float32)
         self.choice = rng.choice
 
     def standard_normal(self, shape: tuple, dtype: type) -> np.ndarray:
@@ -77,32 +81,32 @@ class _Ahead:
 def draw_in_chunks(
     task: Task, alpha: float, d: int, rng: np.random.Generator, device: str, copies: int = 1
 ) -> tuple[Tensor, Iterator[tuple[Tensor, Tensor]]]:
-    """Draw the teacher and the sentences of two tokens that `draw` gives, but the sentences in chunks.
+    """Draw the same teacher and sentences of two tokens as `draw`, but the sentences in chunks.
 
-    The caller reduces each chunk before it asks for the next one. So the sentences need not fit into memory as drawn.
+    The caller reduces each chunk before it requests the next one, so that the drawn sentences need not fit into memory.
 
-    device: where the caller keeps the reduced sentences.
-    copies: how large these are, in copies of the tokens.
+    device: device on which the caller keeps the reduced sentences.
+    copies: size of the reduced sentences, in copies of the tokens.
     """
     n, most = sentence_count(alpha, d), max(1, CHUNK // (2 * d))
-    check_memory(*_to_blame(alpha, d), copies * 8 * n * d, device)
+    check_memory(*_large_parameter(alpha, d), copies * 8 * n * d, device)
     if n <= most:
         teacher, *sentences = draw(task, alpha, d, rng)
         return teacher, iter([tuple(sentences)])
     counts = [min(most, n - first) for first in range(0, n, most)]
-    check_memory(*_to_blame(alpha, d), 8 * d * (TOKEN_COPIES * most + copies * n * (device == "cpu")))
+    check_memory(*_large_parameter(alpha, d), 8 * d * (TOKEN_COPIES * most + copies * n * (device == "cpu")))
     teacher = draw_teacher(task, d, rng)
-    ahead: Any = _Ahead(rng, counts, 2, d)
+    ahead: Any = _ChunkGenerator(rng, counts, 2, d)
     return teacher, (draw_sentences(task, teacher, count, ahead) for count in counts)
 
 
-def _to_blame(alpha: float, d: int) -> tuple[str, float]:
-    """The parameter, with its value, that makes data sets of this size large."""
+def _large_parameter(alpha: float, d: int) -> tuple[str, float]:
+    """Return the parameter that makes the data set large, with its value: alpha or d."""
     return ("alpha", alpha) if alpha > d else ("d", d)
 
 
 def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:
-    """Draw the teacher Q* in float32: (d,), or (t, d) of t columns."""
+    """Draw the teacher Q* in float32: (d,), or (t, d) for t columns."""
     columns = len(task.teachers)
     entries = rng.standard_normal((columns, d) if columns > 1 else d, dtype=np.float32)
     if task.structured:
@@ -115,16 +119,16 @@ def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:
 def draw_sentences(
     task: Task, teacher: Tensor, n: int, rng: np.random.Generator, architecture: Architecture = STANDARD
 ) -> tuple[Tensor, Tensor]:
-    """Draw `n` sentences xi (L, n, d) and their fields for a teacher, in float32.
+    """Draw `n` sentences xi (L, n, d) and the teacher's fields y, in float32.
 
-    The fields y are (L, n) for a teacher (d,), and (L, n, t) for one of t columns, (t, d).
+    The fields are (L, n) for a teacher (d,), and (L, n, t) for a teacher of t columns, (t, d).
     """
-    d, _ = teacher.shape[-1], architecture.attention(task)  # refuses an A of other sentences
+    d, _ = teacher.shape[-1], architecture.attention(task)  # raises `BadInput` if A is for another number of tokens
     xi = torch.from_numpy(rng.standard_normal((architecture.tokens, n, d), dtype=np.float32))
     if task.spectrum:
         of_tokens = np.sqrt(variances(task, d))
         if of_tokens.ndim == 2 and (len(of_tokens) != architecture.tokens or architecture.correlation):
-            raise BadInput("spectrum", task.spectrum, f"of {architecture.tokens} tokens, independent or of one law")
+            raise BadInput(f"spectrum: give one eigenvalue, or {architecture.tokens} for as many independent tokens")
         xi.mul_(torch.tensor(of_tokens, dtype=xi.dtype).reshape(-1, 1, d))
     else:
         xi.mul_(task.sigma)
@@ -141,14 +145,14 @@ def draw_sentences(
 
 
 def positional_encoding(task: Task, xi: Tensor) -> Tensor:
-    """Tokens xi (L, n, d) as the student reads them, x = xi + u 1_d^T/sqrt(d)."""
+    """Return the tokens xi (L, n, d) with the positional encoding, x = xi + u 1_d^T/sqrt(d)."""
     positions = torch.tensor(Architecture(tokens=len(xi)).positions, dtype=xi.dtype)
     read = positions[:, None, None] / xi.shape[2] ** 0.5
     return xi + read * torch.tensor(encoding(task, xi.shape[2])).to(xi)
 
 
 def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
-    """Labels Y xi (2, n, d) of sentences of two tokens, for the teacher's fields (2, n) or (2, n, t)."""
+    """Return the labels Y xi (2, n, d) of sentences of two tokens, given the teacher's fields (2, n) or (2, n, t)."""
     y = y.reshape(*xi.shape[:2], -1)
     semantic = softmax(torch.einsum("ant,bnt->nab", y, y))
     Y = (1 - task.omega) * semantic + task.omega * torch.tensor(task.matrix, dtype=y.dtype)
@@ -156,9 +160,10 @@ def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
 
 
 def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = None, mixing: Any = None) -> float:
-    """Return the mean of ``|Y xi - S x|^2/(2 d)`` over sentences of two tokens, as `draw_sentences` gives them.
+    """Return the test error on given sentences of two tokens: the mean of ``|Y xi - S x|^2/(2 d)``.
 
-    weights: Q (d,) of a student; without them its attention S is `mixing`, a fixed (2, 2) matrix
+    xi, y: sentences and fields from `draw_sentences`
+    weights: Q (d,) of a student; if they are left out, its attention S is `mixing`, a fixed (2, 2) matrix
     """
     x = positional_encoding(task, xi)
     S = torch.tensor(mixing).to(x)[None] if weights is None else attention((x @ weights / x.shape[2] ** 0.5).T)
@@ -167,10 +172,10 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Ridge regression of the labels by one L x L matrix (Eq. 18); gram, cross: sums of x x^T/d and of Y xi x^T/d."""
+    """Return the linear model (L, L), a ridge regression (Eq. 18); `gram` and `cross` sum x x^T/d and Y xi x^T/d."""
     return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
 
 
 def moments(left: Tensor, right: Tensor) -> np.ndarray:
-    """Sum over sentences of a b^T/d, an (L, L) array, for tokens a and b (L, n, d)."""
+    """Return the sum over sentences of a b^T/d, an (L, L) array, for tokens a and b (L, n, d)."""
     return torch.einsum("and,bnd->ab", left, right).double().numpy() / left.shape[2]

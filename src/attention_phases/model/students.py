@@ -1,8 +1,8 @@
-"""The risk of any student on any sentences (paper, Appendices C.10 and E.3), in the form that `training.fit` minimises.
+"""The risk of any student on any sentences (paper, Appendices C.10 and E.3), with its gradient for `training.fit`.
 
-With x = xi + u 1_d^T/sqrt(d) and E = Y - S the miss of a sentence is ``Y xi - S x = E x - Y u 1_d^T/sqrt(d)``. Its
-square needs only ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``, so that all forms but the full value matrix leave
-nothing of size d beside the fields h = x W/sqrt(d).
+With x = xi + u 1_d^T/sqrt(d) and E = Y - S, the error of the output is ``Y xi - S x = E x - Y u 1_d^T/sqrt(d)``. Its
+square depends only on ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``. All forms except the full value matrix therefore
+need nothing of size d except the fields h = x W/sqrt(d).
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import COVERED, BadInput, check_memory
+from ..errors import LIMITS_NOTE, BadInput, check_memory
 from ..machine import torch_defaults
 from ..task import Task
 from .architectures import Architecture
@@ -20,13 +20,13 @@ from .sentences import TensorRecord, draw, fit_linear, positional_encoding, sent
 
 @dataclass(frozen=True)
 class Sentences(TensorRecord):
-    """Training sentences, reduced to what the risk needs; n is the last axis."""
+    """Training sentences, reduced to the quantities in the risk; sentences are the last axis."""
 
-    inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
+    inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens, then all second tokens, and so on, (L n, d)
     gram: Tensor = field(repr=False)  #: G, (L, L, n)
     attention: Tensor = field(repr=False)  #: Y, (L, L, n)
     tilt: Tensor = field(repr=False)  #: Y K, (L, L, n)
-    floor: float  #: sum over sentences of the loss at S = Y
+    floor: float  #: sum of the loss at S = Y over the sentences
     positions: Tensor  #: u, (L,)
     teacher: Tensor = field(repr=False)  #: Q*, (d,)
     score: Tensor  #: M, (r, r)
@@ -39,12 +39,12 @@ class Sentences(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The number of weights that a student of these sentences has."""
-        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # the columns
+        """The number of weights of a student, as a tuple; empty if the kind of value matrix is unknown."""
+        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # beside the columns of fields
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
 
     def linear(self) -> np.ndarray:
-        """The linear model fitted on these sentences, (L, L)."""
+        """Return the linear model fitted on these sentences, (L, L)."""
         cross = (self.attention[:, :, None] * self.gram).sum(1) - self.tilt  # Y xi x^T/d
         return fit_linear(*(sums.sum(2).double().cpu().numpy() for sums in (self.gram, cross)))
 
@@ -53,10 +53,10 @@ class Sentences(TensorRecord):
 def sample(
     task: Task, architecture: Architecture, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu"
 ) -> Sentences:
-    """Draw a teacher and a training set; with two independent tokens the same ones as `two_tokens.sample`."""
+    """Draw a teacher and a training set; for two independent tokens both are the same as in `two_tokens.sample`."""
     if any(direction.encoding != 1 for direction in task.directions) or len(task.teachers) > 1:
-        allowed = "tied or rank2, of two independent tokens, for this task"
-        raise BadInput("architecture", architecture.form, allowed + COVERED)
+        allowed = "tied or rank2, with two independent tokens, for this task"
+        raise BadInput("architecture", architecture.form, allowed + LIMITS_NOTE)
     check_memory("d", d, 4 * architecture.tokens * sentence_count(alpha, d) * d, device)
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
@@ -80,22 +80,22 @@ def sample(
 
 
 def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Empirical risk of `k` students, (k,) in float64, and its gradient, (k, p).
+    """Return the empirical risk of `k` students, (k,) in float64, and its gradient, (k, p).
 
-    Both can be differentiated again where the weights require it.
+    Both can be differentiated again if the weights require a gradient.
 
     Args:
-        weights: as from `training.start_weights`, (k, p).
-        lam: ridge penalty on the columns of fields and on the correction V of the value matrix, as ``lam/2 |V|_F^2`` in
-            both its forms. On u and v themselves it would leave exactly nothing of u v^T/d.
+        weights: (k, p), in the order of `training.start_weights`.
+        lam: ridge penalty on the columns of fields, and ``lam/2 |V|_F^2`` on the correction V of the value matrix. The
+            penalty is not on u and v themselves, because it would then drive u v^T/d to exactly zero.
     """
     k, r, d = len(weights), len(data.score), data.d
     of_output, further = OUTPUTS[data.value]
     again = weights.requires_grad and torch.is_grad_enabled()
     with torch.enable_grad():
         weights = weights if again else weights.detach().requires_grad_()
-        vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
-        columns, read = vectors[:, :r], vectors[:, : r + further]  # what sentences are multiplied with
+        vectors = weights.reshape(k, -1, d)  # columns of fields, then u and v or the rows of V
+        columns, read = vectors[:, :r], vectors[:, : r + further]  # vectors that multiply the sentences
         fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
         h, others = fields[:, :r], fields[:, r:]
         mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h
@@ -106,23 +106,22 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     return value if again else value.detach(), gradient
 
 
-# Of each kind of output, given the attention (k, L, L, n): the risk (k,) without the columns' penalty. `rest` are the
-# vectors beyond the columns, (k, vectors, d), and `fields` those of u and v, (k, 2, L, n).
-
-
-def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
-    """The output S x."""
+# The functions below return the risk (k,), without the penalty of the columns, for each kind of output, given the
+# attention (k, L, L, n). `rest` are the vectors beyond the columns, (k, vectors, d), and `fields` are the fields of u
+# and v, (k, 2, L, n).
+def _no_value_risk(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
+    """Return the risk for the output S x."""
     miss = data.attention - attention
     pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
     return (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
 
 
 def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
-    """The output S x (1 + u v^T/d), with the penalty on u v^T/d."""
-    plain, miss = _without_value(data, lam, rest, fields, attention), data.attention - attention
+    """Return the risk for the output S x (1 + u v^T/d), with the penalty on u v^T/d."""
+    plain, miss = _no_value_risk(data, lam, rest, fields, attention), data.attention - attention
     (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # a = x u/sqrt(d), b = x v/sqrt(d)
     u_size, v_size, mean = u.square().mean(1), v.square().mean(1), v.mean(1)
-    marked = (data.attention * data.positions[:, None]).sum(1)  # Y u of the positions
+    marked = (data.attention * data.positions[:, None]).sum(1)  # Y u, with the position marks u
     passed = (attention * a[:, None]).sum(2)  # S x u/sqrt(d)
     left = (miss * b[:, None]).sum(2) - marked * mean[:, None, None]  # (Y xi - S x) v/sqrt(d)
     added = (passed * (v_size[:, None, None] * passed - 2 * left)).sum((1, 2), dtype=torch.float64) / (2 * data.d)
@@ -130,7 +129,7 @@ def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, a
 
 
 def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
-    """The output S x (1 + V), with the penalty on V."""
+    """Return the risk for the output S x (1 + V), with the penalty on V."""
     x = data.inputs.reshape(len(data.positions), -1, data.d)  # x/sqrt(d)
     marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d: xi/sqrt(d) is x/sqrt(d) - u 1_d/d
     mixed, missed = (torch.einsum("kabn,bnd->kand", S, x) for S in (attention, data.attention - attention))
@@ -139,5 +138,5 @@ def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, atten
     return 0.5 * (size + lam * of_value)
 
 
-# Of each kind of value matrix: its risk, and how many vectors beyond the columns sentences are multiplied with.
-OUTPUTS = {"none": (_without_value, 0), "pair": (_rank_one_value, 2), "full": (_full_value, 0)}
+# The risk for each kind of value matrix, and the number of vectors beyond the columns that multiply the sentences.
+OUTPUTS = {"none": (_no_value_risk, 0), "pair": (_rank_one_value, 2), "full": (_full_value, 0)}

@@ -1,8 +1,8 @@
-"""The empirical risk of students that read two independent tokens (paper, Eqs. 3 and 15), reduced to their fields.
+"""The empirical risk of students that read two independent tokens (paper, Eqs. 3 and 15), in terms of their fields.
 
-A student's output for token 1 is x_2 + s (x_1 - x_2), s = S_11: it moves on the line through the two tokens. So each
-row's loss is ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `target` projects the label on that line,
-and nothing of size d is left beside h = x Q/sqrt(d).
+A student's output for token 1 is x_2 + s (x_1 - x_2) with s = S_11, a point on the line through the two tokens. The
+loss of a row is therefore ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `target` is the projection of
+the label on this line. Only the fields h = x Q/sqrt(d) need the vectors of size d.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ from torch import Tensor
 
 from ..machine import torch_defaults
 from ..task import Task
-from .one_pass import pass_over
+from .one_pass import risk_and_gradient
 from .sentences import TensorRecord, draw_in_chunks, fit_linear, labels, moments, positional_encoding, sentence_count
 
 
 @dataclass(frozen=True)
 class Dataset(TensorRecord):
-    """Training sentences, reduced to what the risk needs."""
+    """Training sentences, reduced to the quantities in the risk."""
 
     inputs: Tensor = field(repr=False)  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
     stiffness: Tensor = field(repr=False)  #: ``|x_1 - x_2|^2/d``, (n,)
-    targets: Tensor = field(repr=False)  #: the values of S_11 and S_22 that would fit each sentence best, (n, 2)
+    targets: Tensor = field(repr=False)  #: values of S_11 and S_22 that fit each sentence best, (n, 2)
     floor: float  #: sum over sentences of the loss at `targets`
     gram: np.ndarray = field(repr=False)  #: sum over sentences of x x^T/d, (2, 2), for the linear model
     cross: np.ndarray = field(repr=False)  #: sum of Y xi x^T/d
@@ -38,11 +38,11 @@ class Dataset(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of weights that a student of these sentences may have: of one column, or of two."""
+        """The numbers of weights that a student of these sentences can have, with one column or with two."""
         return self.d, 2 * self.d
 
     def linear(self) -> np.ndarray:
-        """The linear model fitted on these sentences, (2, 2)."""
+        """Return the linear model fitted on these sentences, (2, 2)."""
         return fit_linear(self.gram, self.cross)
 
 
@@ -56,16 +56,16 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
     Args:
         alpha: sample complexity n/d.
         d: embedding dimension.
-        rng: draws everything on the CPU, so that a seed means the same data on every device.
-        device: where the training set is kept.
+        rng: random generator, used on the CPU so that a seed gives the same data on every device.
+        device: device on which the training set is stored.
     """
     teacher, chunks = draw_in_chunks(task, alpha, d, rng, device)
-    parts = (reduced(positional_encoding(task, xi), labels(task, xi, y), teacher) for xi, y in chunks)
+    parts = (reduce_sentences(positional_encoding(task, xi), labels(task, xi, y), teacher) for xi, y in chunks)
     return join(parts, sentence_count(alpha, d), device)
 
 
 def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
-    """Return the training set of `n` sentences whose parts are given. There is never a second copy of its tensors."""
+    """Return the training set of `n` sentences from its parts, without a second copy of its tensors."""
     whole = next(parts).to(device)
     done = len(whole.targets)
     if done == n:
@@ -83,13 +83,14 @@ def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
     return replace(whole, **room)
 
 
-def reduced(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
-    """A training set of sentences as the student reads them, x (2, n, d), and of their labels (2, n, d)."""
+def reduce_sentences(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
+    """Return a training set from tokens with positional encoding, x (2, n, d), and labels `goal` (2, n, d)."""
     d, line = x.shape[2], x[0] - x[1]
     stiffness = line.square().sum(1)
-    start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # what s times the line should cover
+    start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # the label minus the output at s = 0
     targets = (start * line).sum(2) / stiffness
-    missed = start - targets[:, :, None] * line  # a difference of squares would round as they do, not as it does
+    # The remainder itself, because a difference of squares would lose its digits.
+    missed = start - targets[:, :, None] * line
     return Dataset(
         inputs=(x / d**0.5).transpose(0, 1).contiguous(),
         stiffness=stiffness / d,
@@ -102,38 +103,38 @@ def reduced(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
 
 
 def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Empirical risk R(Q) (Eq. 3) of `k` students, (k,) in float64, and its gradient, (k, r d).
+    """Return the empirical risk R(Q) (Eq. 3) of `k` students, (k,) in float64, and its gradient, (k, r d).
 
     Args:
-        weights: (k, r d); one column Q of each student, r = 1, or two whose scores add up, r = 2 (Appendix C.10).
+        weights: (k, r d), with one column Q per student, r = 1, or two whose scores add up, r = 2 (Appendix C.10).
         lam: ridge penalty.
 
     The training loss is R/d.
     """
-    return (_in_one_pass if weights.is_cpu else by_products)(data, weights, lam)
+    return (_one_pass_risk if weights.is_cpu else risk_by_products)(data, weights, lam)
 
 
-def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """`risk` by a compiled pass over the sentences for every two columns."""
+def _one_pass_risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+    """Return `risk`, computed by one compiled pass over the sentences for every two columns."""
     inputs, stiffness, targets = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy()
     columns = weights.numpy().reshape(-1, data.d)
     together, values, gradient = len(columns) > len(weights), np.empty(len(columns)), np.empty_like(columns)
     for first in range(0, len(columns), 2):
-        some = slice(first, first + 2)  # two columns, or the last one
-        pass_over(inputs, stiffness, targets, columns[some], lam, together, values[some], gradient[some])
+        some = slice(first, first + 2)  # two columns, or the last column alone
+        risk_and_gradient(inputs, stiffness, targets, columns[some], lam, together, values[some], gradient[some])
     value = values.reshape(len(weights), -1).sum(1) + data.floor
     return torch.from_numpy(value), torch.from_numpy(gradient.reshape(weights.shape))
 
 
-def by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """`risk` by two products with the data matrix."""
+def risk_by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+    """Return `risk`, computed by two products with the data matrix."""
     columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
     h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)
     lean = h - h.flip(3)  # h_a - h_b
     s = torch.sigmoid((h * lean).sum(1))  # S_11 and S_22
     excess = s - data.targets
     force = data.stiffness[:, None] * excess
-    slope = (force * s * (1 - s))[:, None]  # by the score h_a (h_a - h_b)
+    slope = (force * s * (1 - s))[:, None]  # derivative by the score h_a (h_a - h_b)
     field = slope * (h + lean) - (slope * h).flip(3)
     value = 0.5 * (force * excess).sum((1, 2), dtype=torch.float64)
     value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""What is measured of weights: their overlaps with the teacher and the positions, and their test error at this d."""
+"""Measurements of weights: overlaps with the teacher and the positions, and the test error at finite d."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from ..task import Task, encoding, teacher_variances, variances
 from .architectures import STANDARD, Architecture
 from .prediction_error import general_test_error, test_error
 
-if TYPE_CHECKING:  # with torch, slow to load, which theory does without
+if TYPE_CHECKING:  # torch is slow to load, and the theory does not need it
     from torch import Tensor
 
     from . import students, two_tokens
 
 
 class StudentOverlaps(NamedTuple):
-    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher."""
+    """The order parameters of a student (Eq. 6), with the names of the theory, and of its teacher."""
 
     q: float  #: ``sigma^2 |Q|^2/d``
     m: float  #: Q.1/d
     theta: float  #: sigma^2 Q.Q*/d
-    rho: float  #: ``sigma^2 |Q*|^2/d``, sigma^2 at infinite d
-    m_teacher: float  #: Q*.1/d, 0 at infinite d
+    rho: float  #: ``sigma^2 |Q*|^2/d``; sigma^2 in the limit of large d
+    m_teacher: float  #: Q*.1/d; 0 in the limit of large d
 
     @property
     def named(self) -> dict[str, float]:
-        """q, m and theta by name."""
+        """The overlaps q, m and theta by name."""
         return {"q": self.q, "m": self.m, "theta": self.theta}
 
 
 def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
-    """Order parameters of given weights (d,), and of the teacher (d,)."""
+    """Return the order parameters of weights (d,) and of the teacher (d,)."""
     of_columns = column_overlaps(task, *(part[None].double().cpu().numpy() for part in (weights, teacher)))
     return StudentOverlaps(**{name: value.item() for name, value in of_columns.items()})
 
 
 def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:
-    """Order parameters of columns of weights (r, d) and of a teacher (t, d), under the mean covariance of the tokens.
+    """Return the order parameters of weights (r, d) and of a teacher (t, d), with the mean covariance of the tokens.
 
-    They are ``q = W^T Sigma W/d`` (r, r), ``m = W^T p/sqrt(d)`` (r,), ``theta = W^T Sigma Q*/d`` (r, t), and of the
-    teacher ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,), with p the encoding.
+    They are ``q = W^T Sigma W/d`` (r, r), ``m = W^T p/sqrt(d)`` (r,) and ``theta = W^T Sigma Q*/d`` (r, t), where p is
+    the encoding. For the teacher they are ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,).
     """
     d = columns.shape[1]
     covariance, along = np.atleast_2d(variances(task, d)).mean(0), encoding(task, d)
@@ -57,12 +57,12 @@ def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> di
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return overlaps q (r, r), m (r,) and theta (r, t), without sigma^2, as scalars by name.
+    """Return overlaps q (r, r), m (r,) and theta (r, t), given without sigma^2, as scalars by name.
 
-    With one column of weights and one of the teacher these are q, m and theta, with sigma^2. With more they are the
-    trace of sigma^2 q and the norms of m and of sigma^2 theta; without sigma^2 the entries q_11, q_12, ..., m_1, ...
-    and, with the first column of the teacher, theta_1, ..., of several columns of weights; and teacher_1, ..., the
-    norms of sigma^2 theta with each of several columns of the teacher.
+    With one column of weights and one column of the teacher the scalars are q, m and theta, including sigma^2. With
+    more columns q is the trace of sigma^2 q, and m and theta are the norms of m and of sigma^2 theta. Several columns
+    of weights add the entries without sigma^2: q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the
+    teacher. Several columns of the teacher add teacher_1, ..., the norms of sigma^2 theta for each of them.
     """
     r, t = theta.shape[-2:]
     if r == t == 1:
@@ -79,7 +79,7 @@ def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarr
     return scalars
 
 
-def of_weights(
+def measure_student(
     task: Task,
     data: two_tokens.Dataset | students.Sentences,
     weights: Tensor,
@@ -90,7 +90,7 @@ def of_weights(
     """Return the overlaps of a student, its training loss and both test errors by name."""
     if weights.isfinite().all():
         overlaps, errors = overlaps_and_errors(task, weights, data.teacher, data.linear(), architecture, given)
-    else:  # a training that has diverged
+    else:  # the training has diverged
         overlaps, errors = dict.fromkeys(("q", "m", "theta"), nan), (nan, nan)
     return {**overlaps, "train_loss": train_loss, **dict(zip(("test_mse", "linear_mse"), errors))}
 
@@ -103,9 +103,9 @@ def overlaps_and_errors(
     architecture: Architecture | None = None,
     given: float = 0.0,
 ) -> tuple[dict[str, float], list[float]]:
-    """Overlaps of a student by name, its test error and that of the linear model (2, 2)."""
+    """Return the overlaps of a student by name, and the test errors of the student and of a linear model (2, 2)."""
     d = teacher.shape[-1]
-    if not (task.structured or architecture):  # the same errors in a tenth of the time
+    if not (task.structured or architecture):  # gives the same errors in a tenth of the time
         point = overlaps(task, weights, teacher)
         errors = [test_error(task, point, d, fixed, given)[0] for fixed in (None, linear)]
         return point.named, errors
@@ -122,9 +122,9 @@ def overlaps_and_errors(
 
 
 def _overlaps(task, columns, teachers):
-    """Overlaps as `flat_overlaps` has them; those of a task with structure without their entries, and with `length`.
+    """Return the scalars of `flat_overlaps`; for a task with structure without single entries, and with `length`.
 
-    That is Q*^T Sigma Q*/d over its limit, minus 1, the mean over columns: a control variate.
+    `length` is Q*^T Sigma Q*/d divided by its limit, minus 1, as a mean over the columns. It is a control variate.
     """
     point, variance = column_overlaps(task, columns, teachers), task.sigma**2
     overlaps = flat_overlaps(variance, point["q"] / variance, point["m"], point["theta"] / variance)
@@ -135,7 +135,7 @@ def _overlaps(task, columns, teachers):
 
 
 def _gauge(columns, teacher):
-    """Two columns whose scores add up, rotated so that the second has no overlap with the teacher, and m_2 >= 0."""
+    """Rotate two columns whose scores add up so that the second has no overlap with the teacher, and m_2 >= 0."""
     along = columns @ teacher
     cos, sin = along / np.linalg.norm(along)
     rotated = np.array([[cos, sin], [-sin, cos]]) @ columns

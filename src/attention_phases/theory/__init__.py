@@ -1,4 +1,4 @@
-"""State evolution of the model and what follows from it (paper, Section 4 and Appendices B to D)."""
+"""State evolution of the model and its consequences (paper, Section 4 and Appendices B to D)."""
 
 from .baseline import linear_baseline
 from .branches import follow

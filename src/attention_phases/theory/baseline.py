@@ -1,10 +1,11 @@
-"""What no amount of data improves: the purely positional linear model (Result 5.1), the floors of the test errors.
+"""Limits of the test errors with unlimited data: the linear model (Result 5.1) and the best student of each kind.
 
-With infinitely many sentences each mechanism's student is at its best. Weights ``kappa Q* + m 1_d`` give a token the
-field ``kappa y + m (sigma n + p)``: the encoding ``p = +-1`` comes with Gaussian noise, as weights along 1_d read the
-entries of the token too. The linear model, which mixes by E[Y], has no such noise. Above an end omega* the semantic
-floor is the higher one, and no number of sentences makes the semantic minimum win. Where weights of the other kind
-lower its error, a student is a saddle of the population loss. Also the test error of a linear model in finite d.
+With infinitely many sentences the student of each mechanism is at its best. Weights ``kappa Q* + m 1_d`` give a token
+the field ``kappa y + m (sigma n + p)``. The encoding ``p = +-1`` comes with Gaussian noise n, because weights along 1_d
+also read the entries of the token. The linear model, which mixes by E[Y], has no such noise. The limit of a test error
+is called its floor. Above some omega* the semantic floor is the higher one, and the semantic minimum does not win for
+any number of sentences. If weights of the other kind lower the error of a student, the student is a saddle of the
+population loss. This module also computes the test error of a linear model at finite d.
 """
 
 from collections.abc import Callable
@@ -17,59 +18,59 @@ from scipy.optimize import minimize_scalar, root_scalar
 
 from ..attention import attention, softmax, target_attention
 from ..errors import BadInput, ResultError
-from ..measured import UNKNOWN, Measured
+from ..measured import NO_VALUE, Measured
 from ..model.architectures import STANDARD, Architecture
 from ..quadrature import tensor_rule
 from ..task import Task
 from .equations import bends, teacher_fit
 from .setting import Setting
 
-# Gauss-Hermite nodes an axis, by the number of tokens: the integrand is smooth, and for two 40 nodes agree to 1e-13.
-# A rule for each of six tokens would have 2e8 nodes.
+# Gauss-Hermite nodes per axis, depending on the number of tokens. For two tokens 40 nodes already agree to 1e-13,
+# because the integrand is smooth. For six tokens even 24 nodes per axis would be 2e8 nodes.
 LINEAR_NODES = {2: 80, 3: 40, 4: 24}
-FLOOR_MET = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
-FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
-RULES = FLOOR_NODES, FLOOR_NODES // 2  # for an end and its error
-BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
-TIE = 1e-12  # relative difference of two floors that rounding makes
-XTOL = 1e-12  # of an end
-SCAN = 20  # steps of omega between which a minimum is looked for to become a saddle
-ROUNDED = 1e-6  # an end below it, as of very small tokens, is a matter of rounding
-VANISHING = 1e-4  # weights so small, for tokens of size one, are none
-UNSURE_END = 0.2  # an omega* whose error is a larger share of it is not known
+MATCHING_FLOOR = {"critical": "positional", "linear": "linear"}  # the floor that equals the semantic floor at omega*
+FLOOR_NODES = 40  # nodes per normal variable; 20 nodes give omega* to 1e-9
+RULES = FLOOR_NODES, FLOOR_NODES // 2  # quadrature rules for omega* and for its error
+BRACKET = (0.2, 0.8)  # starting values of kappa and m in the search for their best values
+TIE = 1e-12  # relative difference of two floors below which rounding may explain it
+XTOL = 1e-12  # tolerance of omega*
+SCAN = 20  # number of steps in omega of the search for the point at which a minimum becomes a saddle
+SMALLEST_END = 1e-6  # an omega* below this value is a rounding error, for example for very small sigma
+ZERO_WEIGHT = 1e-4  # weights below this value count as zero, for tokens of size one
+LARGEST_END_ERROR = 0.2  # largest relative error of an omega* that is returned
 
 
 def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: int | None = None) -> float:
-    """Return the test error of the best linear mixing of the tokens (Eq. 20), which no amount of data improves.
+    """Return the test error of the best linear mixing of the tokens (Eq. 20), the limit for unlimited data.
 
-    The optimal matrix is E[Y] (Eq. 19), and the error ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``; with two independent
-    tokens this is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
+    The optimal matrix is E[Y] (Eq. 19), and its error is ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``. With two
+    independent tokens the error is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
 
     >>> from attention_phases import Task, linear_baseline
     >>> round(linear_baseline(Task(omega=0.3)), 6)
     0.001971
 
-    nodes: of each teacher field, by default `LINEAR_NODES`
+    nodes: number of nodes for each teacher field; the default is `LINEAR_NODES`
     """
     setting = Setting(task, architecture)
     count, C, rho = architecture.tokens, setting.covariance, setting.rho[setting.law_of]
     fields = rho.size
     if fields not in LINEAR_NODES:
-        allowed = f"such that teachers have at most {max(LINEAR_NODES)} fields, for the linear model"
+        allowed = f"such that tokens times columns of the teacher are at most {max(LINEAR_NODES)}, for the linear model"
         raise BadInput("tokens", count, allowed)
     z, weights = tensor_rule(LINEAR_NODES[fields] if nodes is None else nodes, fields)
     mixing = np.linalg.cholesky(architecture.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])
     weights = np.concatenate([odds * weights for odds in setting.odds])
-    # The part of Y that varies: without the constant 1/L small fields leave a small number, not a small difference.
+    # The constant part 1/L of Y is left out. Small fields then give a small number without a loss of digits.
     varying = (1 - task.omega) * (softmax(y @ y.swapaxes(1, 2)) - 1 / count)
     centred = varying - np.einsum("n,nab->ab", weights, varying)
     return float(np.einsum("n,nab,bc,nac->", weights, centred, C, centred) / count)
 
 
 def mean_attention(task: Task, nodes: int = LINEAR_NODES[2]) -> np.ndarray:
-    """Return the teacher's mean attention E[Y] (Eq. 19), a (2, 2) array; `nodes` as for `linear_baseline`."""
+    """Return the teacher's mean attention E[Y] (Eq. 19), a (2, 2) array, with `nodes` per teacher field."""
     z, weights = tensor_rule(nodes, 2)
     return np.einsum("n,nab->ab", weights, target_attention(task.sigma * z, task.omega, STANDARD.attention(task)))
 
@@ -77,14 +78,14 @@ def mean_attention(task: Task, nodes: int = LINEAR_NODES[2]) -> np.ndarray:
 def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, positions: bool) -> float:
     """Return the test error ``E|Y xi - W x|_F^2/(2 d)`` of a fixed mixing matrix W, exact at finite d.
 
-    The error (Y - W) xi is odd in xi. The encoding, which the model passes on if it reads positions, therefore adds
-    ``|W p|^2/(2 d)`` and nothing else (`encoding_error`). Along Q* the entries of a token are the field y.
+    The error (Y - W) xi is odd in xi. If the model reads positions, it passes on the encoding, which therefore adds
+    ``|W p|^2/(2 d)`` and nothing else (`encoding_error`). Along Q* the entries of a token are its field y.
 
     Args:
         attention: W (2, 2)
         d: embedding dimension
         length: ``|Q*|^2/d`` of the teacher
-        positions: whether the model reads x = xi + p, or xi alone
+        positions: true if the model reads x = xi + p, false if it reads xi
     """
     z, weights = tensor_rule(FLOOR_NODES, 2)
     target = target_attention(task.sigma * np.sqrt(length) * z, task.omega, STANDARD.attention(task))
@@ -96,19 +97,19 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
 
 
 def encoding_error(attention: np.ndarray, d: float) -> float:
-    """Return ``|W p|^2/(2 d)``: the test error that a mixing matrix W (2, 2) adds by passing on the encoding."""
+    """Return ``|W p|^2/(2 d)``, the test error that a mixing matrix W (2, 2) adds by passing on the encoding p."""
     passed = np.asarray(attention) @ [1, -1]
     return float(passed @ passed) / (2 * d)
 
 
 def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
-    """Return the floors "semantic", "positional" and "linear" of the test errors."""
+    """Return the limits of the test errors with unlimited data: "semantic", "positional" and "linear"."""
     levels = {branch: level for branch, (level, _) in best_students(task, nodes).items()}
     return levels | {"linear": linear_baseline(task, nodes=nodes)}
 
 
 def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float, float]]:
-    """Return the floors "semantic" and "positional", each with the kappa or m that reaches it."""
+    """Return the "semantic" and "positional" limits of the test error, each with the best kappa or m."""
     z, weights = tensor_rule(nodes, 2)
     target, mean = target_attention(task.sigma * z, task.omega, STANDARD.attention(task)), mean_attention(task, nodes)
 
@@ -116,7 +117,7 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
         return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
 
     def lowest(miss_of) -> tuple[float, float]:
-        # large tokens may want weights that are as much smaller, and no student needs to be worse than weights of zero
+        # For large tokens the best weights may be smaller by the same factor. Zero weights are also a candidate.
         scales = {1.0, max(task.sigma, 1.0)}
         found = (minimize_scalar(miss_of, bracket=(BRACKET[0] / scale, BRACKET[1] / scale)).x for scale in scales)
         return min((miss_of(weight), float(weight)) for weight in (*found, 0.0))
@@ -124,37 +125,42 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
     level, m = lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean))
     return {
         "semantic": lowest(lambda kappa: miss(kappa * task.sigma * z, target)),
-        "positional": (level + linear_baseline(task, nodes=nodes), m),  # its attention is independent of Y
+        # The attention of the positional student is independent of Y.
+        "positional": (level + linear_baseline(task, nodes=nodes), m),
     }
 
 
 def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
-    """Return the second derivative of the population loss at a branch's best student, by the other one's weights.
+    """Return the curvature of the population loss at the best student, in the direction of the other weights.
 
-    That is by m of the semantic student, by kappa of the positional one; below zero this student is a saddle, however
-    many sentences there are. NaN where the best weights vanish: there is no such student.
+    It is the second derivative by m at the semantic student and by kappa at the positional student. If it is negative,
+    the
+    student is a saddle for any number of sentences. It is NaN if the best weights are zero, because then there is no
+    such student.
     """
     _, weight = best_students(task, nodes)[branch]
-    if abs(weight) * max(task.sigma, 1) < VANISHING:
+    if abs(weight) * max(task.sigma, 1) < ZERO_WEIGHT:
         return nan
     z, of_z = tensor_rule(nodes, 2)
     y, variance = task.sigma * z.T, task.sigma**2
     targets = teacher_fit(task, y)
     if branch == "semantic":
         h11, h12, h22 = np.array(bends(weight * y, targets, variance)) @ of_z
-        return float((1 + variance) * (h11 + h22) - 2 * h12)  # m times the noise of a token, and its place
+        return float((1 + variance) * (h11 + h22) - 2 * h12)  # m multiplies the noise and the mark of a token
     fields = weight * (y + np.array([[1], [-1]]))
     unaimed, *aimed = (np.array(bends(fields, aims, variance)) @ of_z for aims in ((0, 0), (1, 0), (0, 1)))
-    squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])  # independent of the fields, of which H is linear in T
+    # Independent of the fields, and H is linear in the targets.
+    squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])
     moved = sum((some - unaimed) * target for some, target in zip(aimed, (squares * targets[:, None]) @ of_z))
     return float((unaimed * (squares @ of_z) + moved).sum())
 
 
 def minimum_bound(task: Task, branch: str) -> Measured:
-    """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
+    """Return the end of the range of omega in which a branch's student is a minimum with unlimited data.
 
-    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if it is a minimum at no
-    omega or at all, or that is not known.
+    The semantic student is a minimum up to this omega, and the positional student from it. Beyond it the student is a
+    saddle, or its best weights are zero. The result does not depend on the omega of `task`. It is NaN if the student is
+    a minimum at all omega or at none, or if the quadrature cannot decide.
     """
 
     def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
@@ -165,37 +171,37 @@ def minimum_bound(task: Task, branch: str) -> Measured:
     ordered = pairwise(places if branch == "semantic" else places[::-1])
     bracket = next(((inside, outside) for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
     if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in RULES):
-        return UNKNOWN
+        return NO_VALUE
     end = _crossing(bend, bracket)
-    return end if end.value > ROUNDED else UNKNOWN
+    return end if end.value > SMALLEST_END else NO_VALUE
 
 
 def _crossing(gap: Callable[[float, int], float], bracket: tuple[float, float]) -> Measured:
-    """Where ``gap(omega, nodes)`` is zero, with the difference between two rules as its error."""
+    """Return the zero of ``gap(omega, nodes)``, with the difference between two quadrature rules as its error."""
     value, rough = (root_scalar(gap, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in RULES)
     return Measured(value, max(abs(value - rough), XTOL))
 
 
-def diverges_at(task: Task, kind: str) -> Measured:
-    """Return the omega* at which a threshold goes to infinity, whatever the omega of `task`.
+def divergence_omega(task: Task, kind: str) -> Measured:
+    """Return the omega* at which a threshold diverges; the result does not depend on the omega of `task`.
 
-    NaN if at none: if both students of A alone are best with weights of zero, which makes them one. `ResultError` if
-    the floors do not tell, as those of very small tokens, which vanish.
+    It is NaN if the threshold does not diverge, because zero weights are best for both students of A alone, which are
+    then the same student. `ResultError` is raised if the floors are not precise enough, as for very small tokens.
 
-    kind: "critical", where the semantic floor meets the positional one, or "linear", where it meets the linear one
+    kind: "critical", where the semantic floor equals the positional floor, or "linear", where it equals the linear one
     """
 
     def gap(omega: float, nodes: int = FLOOR_NODES) -> float:
         level = floors(replace(task, omega=omega), nodes)
-        return level["semantic"] - level[FLOOR_MET[kind]]
+        return level["semantic"] - level[MATCHING_FLOOR[kind]]
 
     first, last, semantic = gap(0.0), gap(1.0), floors(replace(task, omega=1.0))["semantic"]
-    unread = task.sigma**2 / 2 * ((STANDARD.attention(task) - 0.5) ** 2).sum()  # of A, by weights of zero
+    unread = task.sigma**2 / 2 * ((STANDARD.attention(task) - 0.5) ** 2).sum()  # error that zero weights make on A
     if first < 0 and last <= TIE * unread and semantic >= (1 - TIE) * unread:
-        return UNKNOWN
+        return NO_VALUE
     if first < 0 < min(last, gap(1.0, FLOOR_NODES // 2)):
         crossing = _crossing(gap, (0.0, 1.0))
-        if crossing.error <= UNSURE_END * crossing.value:
+        if crossing.error <= LARGEST_END_ERROR * crossing.value:
             return crossing
-    why = "floors of this sigma and A are not precise enough"
-    raise ResultError(f"the {kind} end is not known at sigma = {task.sigma:g}: {why}")
+    why = "the limits of the test errors are not precise enough at this sigma and A"
+    raise ResultError(f"no omega* of the {kind} threshold at sigma = {task.sigma:g}: {why}")

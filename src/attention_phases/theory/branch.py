@@ -1,10 +1,10 @@
-"""One branch of the state evolution as a map in free coordinates, averaged from known minima and iterated to its end.
+"""One branch of the state evolution as a map in free coordinates, and the search for its fixed point.
 
-A search for all proximal points takes about ten times as long as a descent from minima that are nearly right. Averages
-therefore start from the minima of the last search as long as the coordinates stay near it. Beside the lowest minimum of
-each point the second lowest is kept: where the prox jumps, the two change their order. Where the valley is so flat that
-a new minimum may have appeared, the point is searched anyway. The fixed point is always confirmed by one more search,
-and the iteration goes on if that search disagrees.
+A search for all proximal points takes about ten times as long as a descent from minima that are almost right. Averages
+therefore start from the minima of the last search while the coordinates remain close to that search. Besides the lowest
+minimum of each point the second lowest is stored, because the two exchange their order where the proximal point jumps.
+If the valley of a minimum is so flat that a new minimum may have appeared, the point is searched again. One more search
+always confirms the fixed point, and the iteration continues if that search disagrees.
 """
 
 from collections.abc import Callable
@@ -19,45 +19,43 @@ from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
 from .equations import Averages, Overlaps
-from .setting import TINY, Hats, Setting, cholesky, solve_linear
+from .setting import TINY_NUMBER, Hats, Setting, cholesky, solve_linear
 
-# Of each form that the theory covers, by branch: which column of the teacher, counted from 1, each column of the
-# student overlaps with, and whether it does with the positions. Where two add up (rank 2), turning them into one
-# another changes nothing; with different overlaps, q and V are diagonal by symmetry, which fixes that freedom.
-OVERLAPPING = {
+# For each form that the theory covers and each branch: the column of the teacher, counted from 1, that each column of
+# the student overlaps with, and whether the column overlaps with the positions. If two columns add up (rank 2),
+# rotating them changes nothing. With different overlaps q and V are diagonal by symmetry, which fixes the rotation.
+OVERLAP_PATTERNS = {
     "tied": {"semantic": ((1,), (0,)), "positional": ((0,), (1,)), "symmetric": ((0,), (0,))},
     "rank2": {"semantic": ((1, 0), (0, 1)), "positional": ((0, 0), (0, 1)), "both": ((1, 2), (0, 0))},
     "untied": {"semantic": ((1, 1), (0, 0)), "positional": ((0, 0), (1, 1)), "symmetric": ((0, 0), (0, 0))},
 }
-# Coordinates beyond these belong to no solution. They keep a wild step of the solver within the range of exp.
+# No solution has coordinates beyond these bounds, which keep a wild step of the solver within the range of exp.
 FARTHEST, FARTHEST_SHARE = 40.0, 15.0
-REACH = 0.05  # in any coordinate
-PULL_ERRORS = 8  # standard errors: of few scrambles these are known to a quarter
-ROUNDS = 6
+REACH = 0.05  # largest change of a coordinate since the last search for which its minima are used
+PULL_ERRORS = 8  # threshold in standard errors, which few scrambles give to within a quarter
+ROUNDS = 6  # largest number of searches that confirm a fixed point
 
 
 @dataclass
 class BranchMap:
-    """One branch of one student at one alpha, for the `solver`.
+    """A branch of the state evolution for one student at one alpha, with the interface that the `solver` expects.
 
-    Its coordinates are the Cholesky factors of q and V, with the logarithm of their squared diagonals; the student's
-    share ``t = root(q)^-1 theta/sqrt(rho)`` of the teacher's fields, stretched to ``t artanh(|t|)/|t|``; and
-    m_k/sqrt(q_kk). Every point is admissible.
+    The coordinates are the Cholesky factors of q and V, with the logarithms of their squared diagonals; the student's
     """
 
-    task: Task  #: what is to be learnt
+    task: Task  #: teacher, data and penalty
     alpha: float  #: sample complexity
-    branch: str  #: its name
+    branch: str  #: name of the branch
     architecture: Architecture = STANDARD  #: the student and its sentences
     general: bool = False  #: see `Setting`
 
     def __post_init__(self) -> None:
         self.setting = Setting(self.task, self.architecture, self.general)
-        form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
+        form = check_choice("architecture", self.architecture.form, tuple(OVERLAP_PATTERNS))
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
-        branches = [name for name, (along, _) in OVERLAPPING[form].items() if max(along) <= teachers]
-        along, places = OVERLAPPING[form][check_choice("branch", self.branch, branches)]
-        # Entries that are coordinates: of the Cholesky factors of each law, of theta, and of m.
+        branches = [name for name, (along, _) in OVERLAP_PATTERNS[form].items() if max(along) <= teachers]
+        along, places = OVERLAP_PATTERNS[form][check_choice("branch", self.branch, branches)]
+        # The entries of the Cholesky factors of each law, of theta and of m that are coordinates.
         rows, columns = np.diag_indices(r) if self.architecture.rotates else np.tril_indices(r)
         self.lower = np.repeat(np.arange(laws), len(rows)), np.tile(rows, laws), np.tile(columns, laws)
         self.diagonal = np.flatnonzero(self.lower[1] == self.lower[2])
@@ -65,13 +63,13 @@ class BranchMap:
         self.places = np.flatnonzero(places)
         self.own = slice(2 * len(self.lower[0]), None)
         self.fields, self.dimensions = self.setting.fields, self.setting.dimensions
-        # Where a column overlaps with the positions the map oscillates, with eigenvalues of -10 for the standard
-        # student, and more of the old value has to be kept.
+        # A map with an overlap with the positions oscillates, with eigenvalues of -10 for the standard student.
+        # student. The damped iteration then has to keep more of the old value.
         points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
-        self.rough = Rough(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
+        self.rough = RoughIteration(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
 
     def start(self) -> Overlaps:
-        """Return overlaps inside the basin of the branch: close to the teacher, or to the positional encoding."""
+        """Return start overlaps inside the basin of the branch, close to the teacher or to the positional encoding."""
         r, rho = self.architecture.rank, self.setting.rho
         largest = rho.max(axis=1)[:, None, None]
         V = 0.5 * self.setting.shares.sum(axis=0)[:, None, None] / (self.task.lam * max(1.0, self.alpha)) * np.eye(r)
@@ -85,7 +83,7 @@ class BranchMap:
         return Overlaps(largest * q, m, theta, V)
 
     def pack(self, overlaps: Overlaps) -> np.ndarray:
-        """Return the coordinates (n,) of overlaps, or (scrambles, n) where these have a first axis of scrambles."""
+        """Return the coordinates (n,) of overlaps, or (scrambles, n) if their first axis counts scrambles."""
         q, m, theta, V = overlaps
         roots = [cholesky(q), cholesky(V)]
         factors = [root[(..., *self.lower)] for root in roots]
@@ -93,7 +91,7 @@ class BranchMap:
             factor[..., self.diagonal] = 2 * np.log(factor[..., self.diagonal])
         share = solve_linear(roots[0], theta) / np.sqrt(self.setting.rho[:, None])
         size = np.sqrt((share * share).sum(-2, keepdims=True))
-        share *= np.arctanh(np.minimum(size, 1 - 1e-12)) / np.maximum(size, TINY)
+        share *= np.arctanh(np.minimum(size, 1 - 1e-12)) / np.maximum(size, TINY_NUMBER)
         places = m / np.sqrt(np.einsum("...kk->...k", q[..., 0, :, :]))
         return np.concatenate((*factors, share[(..., *self.teacher)], places[..., self.places]), axis=-1)
 
@@ -108,34 +106,36 @@ class BranchMap:
         own = x[2 * count :]
         share[self.teacher] = own[: len(self.teacher[0])]
         size = np.sqrt((share * share).sum(-2, keepdims=True))
-        share *= np.tanh(np.minimum(size, FARTHEST_SHARE)) / np.maximum(size, TINY) * np.sqrt(rho[:, None])
+        share *= np.tanh(np.minimum(size, FARTHEST_SHARE)) / np.maximum(size, TINY_NUMBER) * np.sqrt(rho[:, None])
         q, V = roots @ roots.mT
         bounded = np.minimum(np.maximum(own[len(self.teacher[0]) :], -FARTHEST_SHARE), FARTHEST_SHARE)
         m[self.places] = bounded * np.sqrt(q[0].diagonal()[self.places])
         return Overlaps(q, m, roots[0] @ share, V)
 
     def average(self, x: np.ndarray, points: np.ndarray, lowest: np.ndarray, anew: bool) -> Averages:
-        """Return the averages at x for each scramble."""
+        """Return the averages at the coordinates x, by scramble."""
         return equations.average(self.setting, self.unpack(x), points, lowest, anew)
 
     def hats(self, x: np.ndarray, averages: Averages) -> Hats:
-        """Return the conjugates from the averages at x."""
+        """Return the conjugates of the overlaps from the averages at x."""
         return equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
 
     def step(self, x: np.ndarray, averages: Averages) -> np.ndarray:
-        """Return the coordinates after one step of the map from x, whose averages are given."""
+        """Return the coordinates after one step of the map from x, given the averages at x."""
         return self.pack(equations.update(self.setting, self.hats(x, averages)))
 
     def gain(self, x: np.ndarray, averages: Averages):
-        """Return the largest gain of the overlaps that the branch holds at zero."""
+        """Return the largest gain of the overlaps that the branch holds at zero; above 1 the branch is a saddle."""
         of_theta, of_m = equations.gains(self.setting, self.alpha, self.unpack(x), averages)
         held = [gain for gain, free in ((of_theta, self.teacher[0]), (of_m, self.places)) if not len(free)]
         return np.maximum(held[0], held[-1])
 
     def is_pulled(self, averages: Averages) -> bool:
-        """Return whether clusters along the teacher pull an overlap that the branch holds at zero: it is no solution.
+        """Return whether clusters along the teacher pull on an overlap that the branch holds at zero.
 
-        They do where not each has a mirror image. averages: for each scramble, at a fixed point
+        If they do, the branch is not a solution. They do if not every cluster has a mirror image.
+
+        averages: averages at a fixed point, by scramble
         """
         if not self.setting.leans.any():
             return False
@@ -145,9 +145,10 @@ class BranchMap:
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return test_mse; replicon, on the kernel of two tokens; and gain, for tokens of one law.
+        """Return the observables at x: test_mse; on the kernel of two tokens replicon; for tokens of one law gain.
 
-        A branch has it if it holds overlaps at zero, but not those with a teacher along which clusters are displaced.
+        A branch has a gain if it holds overlaps at zero, except the overlaps with a teacher along which clusters are
+        displaced.
         """
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:
@@ -165,17 +166,17 @@ class BranchMap:
         return self.alpha * averages.fitted_loss + equations.penalty(self.setting, hats), free
 
 
-class Rough(NamedTuple):
-    """How the damped iteration comes near a fixed point."""
+class RoughIteration(NamedTuple):
+    """The settings of the damped iteration that approaches a fixed point."""
 
-    points: int  #: a scramble
-    kept: float  #: share of the old coordinates
+    points: int  #: points per scramble
+    kept: float  #: share of the old coordinates that each step keeps
     near: float  #: largest change of a coordinate at which Powell's method takes over
-    scrambles: int = 16  #: of the points
+    scrambles: int = 16  #: number of scrambles
 
 
 class Net:
-    """Points of a quadrature (scrambles, N, dimensions), with the minima found at the coordinates of the last search.
+    """A quadrature net (scrambles, N, dimensions) that stores the minima found in its last search.
 
     Args:
         fields: number of fields of a sentence
@@ -183,19 +184,20 @@ class Net:
     """
 
     def __init__(self, points: np.ndarray, fields: int, report: Callable[[int], object] | None = None):
-        self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))  # the two lowest minima of each
+        # The two lowest minima of each point.
+        self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return averages of a `BranchMap` at x for each scramble, by a search if `anew` or far from the last."""
+        """Return the averages of a `BranchMap` at x by scramble; search if `anew` or if x has moved far."""
         averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
         self.calls += 1
         self.report(1)
         return averages
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
-        """Return whether an average at the coordinates x has to search; if so, x counts as searched."""
-        other = self.searched.shape != x.shape  # of no point, or without the overlaps that a branch holds at zero
+        """Return whether an average at x needs a search; if so, store x as the place of the last search."""
+        other = self.searched.shape != x.shape  # no search yet, or a search with another number of coordinates
         anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:
             self.searched = x.copy()
@@ -206,20 +208,20 @@ def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps:
     """Return SciPy's result of Powell's hybrid method for ``displacement(x) = 0``."""
     from scipy.optimize import root  # slow to import
 
-    # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
+    # This is SciPy's smallest first step. A larger step can leave the branch or the domain of the equations.
     options = {"eps": eps, "xtol": xtol, "maxfev": maxfev, "factor": 0.1}
     return root(displacement, x, method="hybr", options=cast(Any, options))  # scipy-stubs misspell `maxfev`
 
 
 def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
-    """Return where a map does not move its argument, by Powell's method on warm starts, confirmed by a search.
+    """Return a fixed point of a map, found by Powell's method on warm starts and confirmed by a search.
 
-    Returned are x where the last search was made, and what `at` returned beside the displacement there.
+    The function returns x at the last search, and the second value that `at` returned there.
 
     Args:
-        at: ``at(x, anew)`` returns the displacement of x, with or without a search, and something to keep
-        x: (n,), where to start
-        maxfev: evaluations in one round
+        at: function of x and `anew` that returns the displacement of x, with or without a search, and a second value
+        x: (n,), the start
+        maxfev: largest number of evaluations in one round
         xtol: tolerance, also of the displacement after a search
         eps: step of finite differences
     """
@@ -227,7 +229,7 @@ def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1
         root = powell(lambda x: at(x, False)[0], x, maxfev, xtol, eps)
         x = root.x
         displacement, kept = at(x, True)
-        # A larger displacement than on warm starts comes from points whose lowest minimum is another one.
+        # If the displacement is larger than on warm starts, some points have a different lowest minimum.
         if not np.abs(displacement).max() > max(xtol, 2 * np.abs(root.fun).max()):
             break
     return x, kept

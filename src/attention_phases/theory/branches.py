@@ -9,32 +9,33 @@ from ..model.architectures import STANDARD, Architecture
 from ..quadrature import SCRAMBLES
 from ..task import Task
 from .equations import Overlaps
-from .solver import ENDED, Solution, solve
+from .solver import BRANCH_END, Solution, solve
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
-OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
-SURE_ENDS = 2  # neighbouring alphas at which a branch has ended: at one, the start may have missed it
-# Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
+OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap after which each branch is named
+SURE_ENDS = 2  # neighbouring alphas without a solution that count as an end; at one alpha the start may miss the branch
+# Alphas at which the search for a branch starts, as shares of the ascending list; a branch need not exist at all
+# alphas.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 
 
 class Branch(dict[float, Solution]):
-    """A dictionary of converged solutions by ascending alpha; `stopped`: where there is none, and the `reason`."""
+    """A dictionary of converged solutions by ascending alpha; `stopped` has the reason for each alpha without one."""
 
     def __init__(self, task: Task, solutions: Mapping, stopped: Mapping, columns: Sequence = (), origin: Any = ()):
         super().__init__(sorted(solutions.items()))
         self.task, self.stopped, self.origin = task, dict(stopped), dict(origin)
-        self._columns = ("alpha", *columns)  # of its table where nothing was found
+        self._columns = ("alpha", *columns)  # columns of the table if no solution was found
 
     @property
     def table(self) -> "pd.DataFrame":
         """The solutions by ascending alpha: alpha, the columns of `row_of`, gain and saddle.
 
-        The last says whether small overlaps that the branch holds at zero grow: a student near a saddle leaves it for
-        another branch. Where a solution has no `gain` this is not known (NA).
+        `saddle` is true if small overlaps that the branch holds at zero grow, so that a student close to the solution
+        moves to another branch. It is NA if the solution has no `gain`.
         """
         import pandas as pd  # slow to import
 
@@ -47,9 +48,9 @@ class Branch(dict[float, Solution]):
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
-    """Return `solve` started from the solution `near`; started from nothing if there is none or that does not converge.
+    """Return the result of `solve`, started from the solution `near`, or without a start if that does not converge.
 
-    A start fails at a jump of the branch, more often than at its end.
+    A start from a neighbour fails more often at a jump of the branch than at its end.
     """
     if near is not None and near.converged:
         solution = solve(task, alpha, branch, start=near.overlaps, **options)
@@ -77,9 +78,9 @@ def follow(
     0    0.5    0.0   False
     1    1.0    0.0   False
 
-    The branch is entered at the largest alpha and followed from there to its ends, past places where points are too
-    few; the positional one at the lower quartile, or else at the largest or at a small alpha. A branch that has ended
-    at all of these is not found.
+    The search starts at the largest alpha and follows the branch from there to its ends, across gaps where the points
+    are too few. For the positional branch it starts at the lower quartile of the alphas, then at the largest and at a
+    small alpha. A branch is not found if it does not exist at any of these alphas.
     """
     alphas = sorted(check_positive("alphas", alpha) for alpha in check_several("alphas", alphas, at_least=0))
     if not alphas:
@@ -96,10 +97,10 @@ def follow(
                     solutions[alpha], last, ended = solution, solution, 0
                     continue
                 stopped[alpha] = solution.reason
-                ended = ended + 1 if solution.reason == ENDED else 0
+                ended = ended + 1 if solution.reason == BRANCH_END else 0
                 if ended == SURE_ENDS:
                     break
-            if not solutions and stopped[alphas[entry]] == ENDED:
+            if not solutions and stopped[alphas[entry]] == BRANCH_END:
                 break
         if solutions:
             break
@@ -108,10 +109,10 @@ def follow(
 
 
 def row_of(task: Task, solution: Solution) -> dict[str, float]:
-    """Return overlaps, losses and one stability of a solution by name, and the standard error of each as "q_error" etc.
+    """Return overlaps, losses and stability of a solution by name, and their standard errors as "q_error" and so on.
 
-    For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For others they are the
-    overlaps of `flat_overlaps`, train_loss, test_mse and, where the branch has one, gain.
+    For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For other students they are
+    the overlaps of `flat_overlaps`, train_loss, test_mse and, if the branch has one, gain.
     """
     stability = "replicon" if "replicon" in solution.spread else "gain"
     measured = [name for name in ("train_loss", "test_mse", stability) if name in solution.spread]

@@ -1,4 +1,7 @@
-"""Where a branch ends in alpha, and where it turns from a minimum into a saddle. In omega: `baseline.diverges_at`."""
+"""The ends of a branch of solutions along alpha, and the alpha at which it turns from a minimum into a saddle.
+
+`baseline.divergence_omega` finds the ends along omega.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -8,25 +11,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import COVERED, BadInput, check_choice, check_kind
-from ..measured import UNKNOWN, Measured
+from ..errors import LIMITS_NOTE, BadInput, check_choice, check_kind
+from ..measured import NO_VALUE, Measured
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..task import Task
 from .branch import BranchMap, Net, polish
 from .branches import MINIMA, Branch, follow
 from .equations import Overlaps, Scalars, average
 from .setting import Setting
-from .solver import ENDED, STEP, UNSEEN, UNSETTLED, Solution, derivatives, solve
+from .solver import BRANCH_END, NO_CONVERGENCE, NO_RESOLUTION, STEP, Solution, derivatives, solve
 from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST
 
 if TYPE_CHECKING:
     import pandas as pd
 
-APPROACH = (1.0, 0.7, 0.5, 0.4)  # a branch's own overlap on the way to its end
-NEAR_END = (0.3, 0.2, 0.15, 0.1)  # and where alpha is extrapolated from
-UNSURE = 0.2  # an end whose error is a larger share of it is none
-BORDERS = {"semantic": "start", "positional": "stop"}  # where the minima begin and end, if they do at an alpha
-# Factors that turn the fields of a branch into those of its mirror image, with the sign of its own overlap changed.
+# Values of a branch's own overlap at which it is solved: on the way to its end, and near the end, from where alpha is
+# extrapolated.
+APPROACH = (1.0, 0.7, 0.5, 0.4)
+END_OVERLAPS = (0.3, 0.2, 0.15, 0.1)
+LARGEST_END_ERROR = 0.2  # an end with a larger relative error counts as not found
+# The semantic minimum begins at some alpha, and the positional minimum ends at some alpha, if it ends at all.
+BORDERS = {"semantic": "start", "positional": "stop"}
+# Multiplying the fields of a branch by these factors gives the fields of its mirror image, whose own overlap has the
+# opposite sign.
 MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
 
@@ -40,18 +47,23 @@ def branch_end(
     seed: int = 0,
     report: Callable[[int], object] | None = None,
 ) -> Measured:
-    """Return the alpha where the own overlap of a branch of the standard student goes to zero.
+    """Return the alpha at which a branch of the standard student ends, because its own overlap goes to zero.
 
-    NaN if the solver fails, or the error is a larger share of it than `UNSURE`. There the branch leaves the symmetric
-    one. Close to its end a branch has its overlap as the better parameter: for given ``x = theta/sqrt(rho q)``, or
-    ``m/sqrt(q)``, the fixed point is solved for q, V and alpha. By symmetry alpha depends on ``x^2``, and a straight
-    line in it, through the last few x, gives alpha at zero. The points are used with their mirror image, without which
-    their own asymmetry would be divided by x. Clusters are left out: of those along a teacher there is no such image.
+    The own overlap is theta on the semantic branch and m on the positional branch. Where it vanishes, the branch meets
+    the symmetric branch. The result is NaN if the solver fails or if the relative error exceeds `LARGEST_END_ERROR`.
+
+    Near its end the branch is better parametrised by the overlap than by alpha. For several small values of
+    ``x = theta/sqrt(rho q)``, or ``m/sqrt(q)``, the fixed-point equations are solved for q, V and alpha. By symmetry
+    alpha is a function of ``x^2``. A straight line in ``x^2``, fitted to the last few values, gives alpha at x = 0.
+
+    Every quadrature point is used together with its mirror image. Otherwise the asymmetry of the points would be
+    divided by x and hide the result. Tasks with clusters are not covered, because clusters along a teacher have no
+    mirror image.
 
     Args:
         branch: "semantic" or "positional"
-        alpha, start: where on the branch to start, not far from the end, and the overlaps there
-        points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
+        alpha, start: a point on the branch, not far from its end, and the overlaps at this point
+        points, scrambles, seed: the quadrature, see `gaussian_points`; the default of points is that of `solve`
         report: as for `solve`
     """
     nets = gaussian_points(usual_points("solution") if points is None else points, scrambles, seed)
@@ -61,7 +73,7 @@ def branch_end(
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
-        """Displacement, with alpha as an unknown in the place of the own overlap: pooled, and of each scramble."""
+        """Return the displacement at a given own overlap, with alpha as an unknown: its mean, and its scrambles."""
         model = BranchMap(task, exp(unknown[2]), branch)
         point = np.array([*unknown[:2], own])
         moves = model.step(point, net.averages(model, point, anew)) - point
@@ -69,25 +81,27 @@ def branch_end(
 
     limits = []
     first = tanh(own) if branch == "semantic" else own
-    for x in (*(x for x in APPROACH if x < first), *NEAR_END):
+    for x in (*(x for x in APPROACH if x < first), *END_OVERLAPS):
         own = np.arctanh(x) if branch == "semantic" else x
         unknown, moves = polish(partial(at, own), unknown, maxfev=60, xtol=1e-6, eps=STEP / 10)
         if np.abs(moves.mean(axis=0)).max() > 0.1 * x:
-            return UNKNOWN
-        if x in NEAR_END:
+            return NO_VALUE
+        if x in END_OVERLAPS:
             slopes = derivatives(lambda unknown, own=own: at(own, unknown)[0], unknown)
-            limits.append(exp(unknown[2]) * (1 + np.linalg.solve(-slopes, moves.T)[2]))  # one for each scramble
-    # The errors grow like 1/x as x shrinks.
-    end = Measured.mean(np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1])
-    return end if end.error <= UNSURE * end.value else UNKNOWN
+            limits.append(exp(unknown[2]) * (1 + np.linalg.solve(-slopes, moves.T)[2]))  # one alpha for each scramble
+    # The errors grow like 1/x as x shrinks, so each point has the weight x.
+    end = Measured.mean(np.polyfit(np.square(END_OVERLAPS), limits, 1, w=END_OVERLAPS)[1])
+    return end if end.error <= LARGEST_END_ERROR * end.value else NO_VALUE
 
 
 def branch_ends(
     task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: Any
 ) -> dict[str, tuple[Measured, str]]:
-    """Return (alpha, reason of the solution beyond) of each end of a branch within the alphas, by "start" and "stop".
+    """Return the ends of a branch that lie inside the range of `alphas`, under "start" and "stop".
 
-    Where `branch_end` finds none, or another one, the end is known to a step of the alphas.
+    Each end is a pair: its alpha, and the reason why no solution was found at the next alpha beyond it. If `branch_end`
+    finds no end there, or one too far away, the end is placed halfway between the last alpha with a solution and the
+    next alpha. Its error is then half of their distance, and the reason is "did not settle".
     """
     if not solutions:
         return {}
@@ -99,21 +113,23 @@ def branch_ends(
             middle, step = (inside + outside) / 2, abs(inside - outside)
             end, cause = branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature), solutions.stopped
             cause = cause[outside].partition(":")[0]
-            ends[side] = end, ENDED if cause == UNSEEN else cause  # by extrapolation it has
-            if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN, or another end
-                ends[side] = Measured(middle, step / 2), UNSETTLED
+            ends[side] = end, BRANCH_END if cause == NO_RESOLUTION else cause  # the extrapolation shows that it ended
+            if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN, or not this end
+                ends[side] = Measured(middle, step / 2), NO_CONVERGENCE
     return ends
 
 
 class Spinodal(NamedTuple):
-    """From which alpha on, or up to which for the positional branch, a branch exists, and is a minimum.
+    """The range of alpha in which a branch exists, and the range in which it is a minimum.
 
-    Both are NaN where that is so at all alphas searched, or at none, or not seen by too few points: see `reason`.
+    The semantic branch exists (is a minimum) from the given alpha on, and the positional branch up to it. A value is
+    NaN if there is no such limit among the alphas searched, or if there are too few quadrature points to find it;
+    `reason` says which.
     """
 
-    exists: Measured  #: the alpha where the branch ends
-    minimum: Measured  #: that where it becomes a saddle
-    reason: str  #: why there is no end, or why it is not known; else empty
+    exists: Measured  #: alpha at which the branch ends
+    minimum: Measured  #: alpha at which the branch becomes a saddle
+    reason: str  #: why there is no end or why it is unknown; empty if there is one
 
 
 def spinodal(
@@ -124,7 +140,7 @@ def spinodal(
     seed: int = 0,
     report: Callable[[int], object] | None = None,
 ) -> Spinodal:
-    """Return where a branch of the standard student ends in alpha, and where it becomes a saddle.
+    """Return the alpha at which a branch of the standard student ends, and the alpha at which it becomes a saddle.
 
     >>> from attention_phases import Task, spinodal
     >>> limits = spinodal(Task(omega=0.3), "semantic", points=512, scrambles=8)
@@ -133,31 +149,32 @@ def spinodal(
 
     Args:
         branch: "semantic" or "positional"
-        points, scrambles, seed: as for `solve`; of the positional branch, whose sentences jump, 2048 points at least
-        report: called with 1 after each average, of which there are some hundreds
+        points, scrambles, seed: as for `solve`; the positional branch needs at least 2048 points, because the proximal
+            points of its sentences jump
+        report: function that is called with 1 after each average, of which there are some hundreds
     """
     check_kind("report", report, Callable | None)
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):
-        raise BadInput("task", task, "of one teacher and without clusters" + COVERED)
+        raise BadInput("task", task, "of one teacher and without clusters" + LIMITS_NOTE)
     points = usual_points("solution") if points is None else points
     alphas = np.geomspace(SMALLEST, LARGEST, 25).tolist()
     quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed}
     if branch == "positional" and points < MIDDLE_POINTS:
-        return Spinodal(UNKNOWN, UNKNOWN, f"{UNSEEN} by {points} points; try {MIDDLE_POINTS}")
+        return Spinodal(NO_VALUE, NO_VALUE, f"{NO_RESOLUTION} by {points} points; try {MIDDLE_POINTS}")
     quadrature["report"] = report
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
-    end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
+    end, _ = ends.get(BORDERS[branch], (NO_VALUE, ""))
     least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
-    lasts = least.value > alphas[-1]  # by extrapolation, which does not say where it ceases
+    lasts = least.value > alphas[-1]  # an extrapolation beyond the range searched gives no limit
     reason = ""
     if np.isnan(end.value):
         edge = (max if branch == "positional" else min)(solutions, default=None)
-        reason = f"it is there at alpha = {edge:.4g}" if edge else f"it is at none from {SMALLEST} to {LARGEST}"
-        reason += ", and a minimum beyond the largest alpha searched" if lasts else ""
-        reason = f"no end of the {branch} branch: {reason}"
-    return Spinodal(end, UNKNOWN if lasts else least, reason)
+        place = f"alpha = {edge:.4g}, the end of the range" if edge else f"no alpha from {SMALLEST} to {LARGEST}"
+        reason = f"no end of the {branch} branch was found: it exists at {place}"
+        reason += ", and is a minimum beyond the largest alpha searched" if lasts else ""
+    return Spinodal(end, NO_VALUE if lasts else least, reason)
 
 
 def gain_crossing(
@@ -167,22 +184,24 @@ def gain_crossing(
     solution_at: Callable[[float], Solution],
     beyond: bool = False,
 ) -> Measured:
-    """Return the alpha where a branch turns from a saddle into a minimum: the gain of what it holds at zero passes 1.
+    """Return the alpha at which a branch turns from a saddle into a minimum, or NaN if it never does.
 
-    Of two neighbouring alphas, the outer one a saddle and the inner one a minimum, the secant gives the crossing; it
-    is drawn again through the solution there. NaN if there is no crossing.
+    The turning point is where the gain passes 1 (the gain of the overlap that the branch holds at zero). The function
+    looks for two neighbouring alphas, the outer one a saddle and the inner one a minimum. It draws the secant through
+    their gains, solves at its crossing, and draws the secant again.
 
     Args:
-        branch: looked at from its largest alpha if "positional", else from its smallest
-        alphas, gain: on the branch, and the gain at each, good enough to choose the neighbours
-        solution_at: the solution at any alpha
-        beyond: where the outermost solutions are minima, look outside, by one step of the alphas at most
+        branch: searched from its largest alpha if "positional", from its smallest if "semantic"
+        alphas: alphas at which the branch is known
+        gain: the gain at an alpha; a rough value is enough, because it only selects the neighbours
+        solution_at: the solution at an alpha
+        beyond: if the outermost solutions are minima, also search outside the alphas, at most one step away
     """
     ordered = sorted(alphas, reverse=branch == "positional")
     pairs = (pair for pair in pairwise(ordered) if gain(pair[1]) <= 1 and (beyond or gain(pair[0]) > 1))
     pair = next(pairs, None)
     if pair is None:
-        return UNKNOWN
+        return NO_VALUE
     near, far = sorted(map(solution_at, pair), key=lambda solution: abs(solution.gain - 1))
     step = abs(near.alpha - far.alpha)
     crossing = _secant(near, far)
@@ -193,21 +212,21 @@ def gain_crossing(
             return _secant(solution, max(near, far, key=lambda other: abs(other.alpha - limit)))
     reach = 3 * crossing.error
     inside = min(pair) - reach < crossing.value < max(pair) + reach
-    return crossing if inside and limit == crossing.value > 0 else UNKNOWN
+    return crossing if inside and limit == crossing.value > 0 else NO_VALUE
 
 
 def _secant(nearer: Solution, farther: Solution) -> Measured:
-    """Where the line through the gains of two solutions is 1."""
+    """Return the alpha at which the straight line through the gains of two solutions equals 1."""
     slope = (nearer.gain - farther.gain) / (nearer.alpha - farther.alpha)
     return Measured(float(nearer.alpha + (1 - nearer.gain) / slope), float(nearer.stderr["gain"] / abs(slope)))
 
 
 def stability_limit(task: Task, branch: str, table: "pd.DataFrame", report: Any = None, **quadrature: Any) -> Measured:
-    """Return the alpha where a branch of the standard student turns from a saddle into a minimum; see `gain_crossing`.
+    """Return the alpha at which a branch of the standard student turns from a saddle into a minimum.
 
-    NaN if the branch ends as a minimum, or is a saddle all along.
+    It is NaN if the branch ends as a minimum or is a saddle throughout. See `gain_crossing` for the method.
 
-    table: of the branch, with alpha, q, m, theta and V. The limit may be beyond its end by one step of its alphas.
+    table: the branch, with the columns alpha, q, m, theta and V. The result may lie up to one step of alpha outside it.
     report, quadrature: as for `solve`
     """
     nets = gaussian_points(**quadrature)
@@ -227,12 +246,14 @@ def stability_limit(task: Task, branch: str, table: "pd.DataFrame", report: Any 
 
 
 def border(task: Task, branch: str, table: "pd.DataFrame", end: Measured, **quadrature: Any) -> Measured:
-    """Return the spinodal of a branch, where it ceases to be a minimum: it ends there, or becomes a saddle before.
+    """Return the spinodal of a branch: the alpha at which it stops being a minimum.
+
+    There the branch either ends or, before it ends, becomes a saddle.
 
     Args:
-        branch: "semantic", a minimum from this alpha on, or "positional", a minimum up to it
-        table: as for `stability_limit`, as is the quadrature
-        end: where the branch ends on that side
+        branch: "semantic" (a minimum from the spinodal on) or "positional" (a minimum up to the spinodal)
+        table, quadrature: as for `stability_limit`
+        end: alpha at which the branch ends on that side
     """
     limit = stability_limit(task, branch, table, **quadrature)
     inside = limit.value > end.value if branch == "semantic" else limit.value < end.value

@@ -1,11 +1,11 @@
-"""One step of the state evolution (Result 4.2, Eqs. 7 to 14), for every student that the theory covers.
+"""One step of the state evolution (Result 4.2, Eqs. 7 to 14) for every student that the theory covers.
 
-A sentence has L tokens, the student r columns W of weights, the teacher t columns W*. Overlaps carry the covariance
-Sigma of a token's entries: ``q = W^T Sigma W/d``, ``theta = W^T Sigma W*/d``, ``m = W^T p/sqrt(d)`` with the encoding p
-of a token of mark 1, and ``V = Sigma chi``.
+A sentence has L tokens, the student has r columns W of weights, and the teacher has t columns W*. The overlaps include
+the covariance Sigma of a token's entries: ``q = W^T Sigma W/d``, ``theta = W^T Sigma W*/d``, ``m = W^T p/sqrt(d)`` with
+the encoding p of a token of mark 1, and ``V = Sigma chi``.
 For one column and entries of variance sigma^2 these are the scalars of the main text. A token's fields are
-``w = root(q) x + m u`` and ``y = theta^T root(q)^-T x + rest z``, with its mark u and standard normal x and z that are
-correlated between tokens. The tokens have one law, k = 1, or each its own, k = L.
+``w = root(q) x + m u`` and ``y = theta^T root(q)^-T x + rest z``. Here u is its mark, and x and z are standard normal
+variables that are correlated between tokens. The tokens have the same law, k = 1, or each has its own, k = L.
 """
 
 from math import gcd
@@ -17,18 +17,18 @@ from scipy.special import ndtr
 from ..attention import own_attention, softmax
 from ..errors import BadInput
 from ..model.weights import flat_overlaps
-from ..quadrature import over_scrambles
+from ..quadrature import map_scrambles
 from ..task import Task
 from .kernels import general, two_tokens
 from .setting import Hats, Setting, cholesky, largest_eigenvalue, mean_weights, mix, solve_linear
 
-# Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
-UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
-LEAST_Q = 1e-12  # q, in units of the teacher's
+# No fixed point reaches these bounds. They only keep a wild step of a solver in the domain of the equations.
+SMALLEST_REST = 1e-9  # smallest share of the variance of the teacher's field that is independent of the student's field
+LEAST_Q = 1e-12  # smallest q, in units of the teacher's q
 
 
 class Scalars(NamedTuple):
-    """The overlaps of one column of weights with one teacher, as numbers or arrays of them (see the main text)."""
+    """The overlaps of one column of weights with one teacher (see the main text), as numbers or arrays."""
 
     q: Any  #: ``sigma^2 |Q|^2/d``
     m: Any  #: Q.1/d
@@ -37,84 +37,85 @@ class Scalars(NamedTuple):
 
 
 class Overlaps(NamedTuple):
-    """A point of the state evolution, in arrays; a first axis of each may count scrambles."""
+    """The overlaps of any student, as arrays; an additional first axis may count scrambles."""
 
-    q: Any  #: (k, r, r)
-    m: Any  #: (r,)
-    theta: Any  #: (k, r, t)
-    V: Any  #: (k, r, r)
+    q: Any  #: (k, r, r), overlaps of the columns of weights with each other
+    m: Any  #: (r,), overlaps with the positional encoding
+    theta: Any  #: (k, r, t), overlaps with the teacher
+    V: Any  #: (k, r, r), response of the fields
 
     @classmethod
     def of(cls, q: Any, m: Any, theta: Any, V: Any) -> "Overlaps":
-        """Return the overlaps whose `scalars` are given."""
+        """Return the overlaps of one column with one teacher, from their `scalars`."""
         q, m, theta, V = (np.asarray(value)[..., None] for value in (q, m, theta, V))
         return cls(q[..., None, None], m, theta[..., None, None], V[..., None, None])
 
     @property
     def scalars(self) -> Scalars:
-        """The overlaps of one column with one teacher, and of tokens of one law."""
+        """The overlaps as scalars, for one column, one teacher and tokens of one law."""
         values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
         return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
 
     @property
     def plain(self) -> "Scalars | Overlaps":
-        """These overlaps, as `scalars` where they are."""
+        """The overlaps, as `scalars` if there is one column, one teacher and one law."""
         return self.scalars if self.q.shape[-3:] == self.theta.shape[-3:] == (1, 1, 1) else self
 
 
 class Averages(NamedTuple):
-    """Expectations over the fields, with g = (c x V)^-1 (h* - w); a first axis of each may count scrambles.
+    """Expectations over the fields, with g = (c x V)^-1 (h* - w); an additional first axis may count scrambles.
 
-    Sums over tokens are over those of one law; for independent tokens c = 1, and with one column g = (h* - w)/V.
+    A sum over tokens is over the tokens of one law. For independent tokens c = 1, and for one column g = (h* - w)/V.
     """
 
-    power: Any  #: E[g^T c g] (k, r, r): q_hat over alpha
+    power: Any  #: E[g^T c g] (k, r, r), which is q_hat divided by alpha
     student_noise: Any  #: E[g^T x] (k, r, r)
-    pull: Any  #: E[g^T u] (r,): m_hat over alpha
+    pull: Any  #: E[g^T u] (r,), which is m_hat divided by alpha
     teacher_noise: Any  #: E[g^T z] (k, r, t)
     teacher_pull: Any  #: E[g^T l] (r,), with the displacements l of y_1 by clusters
     fitted_loss: Any  #: E[ell(h*)]
     moreau: Any  #: E[Moreau envelope]
     test_loss: Any  #: E[ell(w)]
-    teacher_slope: Any  #: E[g^T z (z^T c^-1 x)] (t, r, r), of which d E[g^T z]/d theta at theta = 0 is made
+    teacher_slope: Any  #: E[g^T z (z^T c^-1 x)] (t, r, r), from which d E[g^T z]/d theta at theta = 0 follows
     pull_slope: Any  #: d E[g^T u]/dm (r, r), integrated by parts
-    response: Any  #: ``E[|d(h* - w)/dw|_F^2]``, NaN but of the standard student
+    response: Any  #: ``E[|d(h* - w)/dw|_F^2]``; NaN except for the standard student
 
 
 def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:
-    """Return the averages over the fields at given overlaps, for each scramble.
+    """Return the averages over the fields at given overlaps, by scramble.
 
     Args:
         points: (scrambles, N, L (r + t)), from `gaussian_points`
         lowest: (scrambles, N, 2, L r), the two lowest minima of each point, see `branch.Net`
-        anew: search for the minima and keep them in `lowest`; otherwise start from those that are there
+        anew: whether to search for the minima and store them in `lowest`; otherwise descents start from `lowest`
     """
     if lowest is None:
         lowest = np.empty((*points.shape[:2], 2, setting.fields))
-    if points.shape[2] != setting.dimensions:  # compiled code would read beyond them
+    if points.shape[2] != setting.dimensions:  # compiled code would read beyond the end of the array
         raise BadInput("points", points.shape, f"an array (scrambles, N, {setting.dimensions})")
     if not setting.fast:
         means = _general_means(points, lowest, setting, overlaps, anew)
         return Averages(*means, response=np.full(len(points), np.nan))
-    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # of each entry, beside that of the scrambles
+    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # number of axes of each entry after the first
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
-    (means,) = over_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
-    means[:, 4:7] += unfitted(task)
+    (means,) = map_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
+    means[:, 4:7] += unfitted_loss(task)
     columns = [*means.T[:4], np.zeros(len(means)), *means.T[4:]]
     return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
 
-@np.errstate(all="ignore")  # of a wild step of a search
+@np.errstate(all="ignore")  # a wild step of a search may overflow
 def _general_means(points, lowest, setting, overlaps, anew):
-    """The entries of `Averages` but the last, over scrambles of points: arrays (scrambles, L, r or t, n), n points."""
+    """Return all entries of `Averages` except the last; its arrays are (scrambles, L, r or t, n) with n points."""
     architecture, (scrambles, n, _) = setting.architecture, points.shape
     tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, architecture.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
-    aligned, rest = told_of_teacher(setting, root, overlaps.theta)
+    aligned, rest = teacher_given_student(setting, root, overlaps.theta)
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
     independent = [part.reshape(scrambles, tokens, -1, n) for part in np.split(numbers, [tokens * r], axis=1)]
     x, z = (_mix_tokens(mixing, part) for part in independent)
-    choices = np.searchsorted(setting.odds.cumsum()[:-1], ndtr(points[..., -1]))  # of clusters, by the last number
+    # Cluster of each point, from its last variable.
+    choices = np.searchsorted(setting.odds.cumsum()[:-1], ndtr(points[..., -1]))
     marks, leans = (np.moveaxis(of_choice[choices], 2, 1)[:, :, None] for of_choice in (setting.marks, setting.leans))
     w = root[of] @ x + marks * overlaps.m[:, None] + leans * overlaps.theta[0, :, :1] / setting.rho[0, 0]
     y = aligned.mT[of] @ x + rest[of] @ z
@@ -124,26 +125,27 @@ def _general_means(points, lowest, setting, overlaps, anew):
     A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of]).reshape(tokens * r, -1)
     reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of]).ravel()
     w = np.ascontiguousarray(np.moveaxis(w.reshape(scrambles, tokens * r, n), 1, 2))
-    # So many points that a search, whose time grows like the fields to the power 4, takes less than a second if it can.
+    # The number of points per call. The time of a search grows like the number of fields to the power 4, and a call
+    # should take less than a second if possible.
     some = gcd(scrambles * n, 2 ** max(0, (10 if anew else 12) - tokens * r // 2))
     parts = tuple(part.reshape(-1, some, *part.shape[2:]) for part in (w, np.ascontiguousarray(Y), lowest))
     problem = anew, setting.covariance, architecture.score, A, reach
-    found = over_scrambles(general.proximal_points, parts, *problem, apart=True)
+    found = map_scrambles(general.proximal_points, parts, *problem, apart=True)
     h, moreau, test_loss = (part.reshape(scrambles, n, *part.shape[2:]) for part in found)
     forces = (h - w) @ A
     g = np.ascontiguousarray(np.moveaxis(forces, 1, 2)).reshape(scrambles, tokens, r, n)
     pulls = (g * marks).sum(1)
-    # Of the independent numbers by m: a small m is the same as a shift of them.
+    # Derivatives of the independent variables by m, because a small m is equivalent to a shift of these variables.
     shift_x = np.linalg.solve(mixing, setting.marks.T).T[..., None, None] * np.linalg.inv(root)[of]  # (K, L, r, r)
     shift_z = -np.linalg.solve(rest, aligned.mT)[of] @ shift_x  # (K, L, t, r)
     shifts = np.concatenate([part.reshape(len(shift_x), -1, r) for part in (shift_x, shift_z)], axis=1)
     of_choices = ((pulls * (choices == k)[:, None], shift.mT @ numbers) for k, shift in enumerate(shifts))
     to_teacher, told = ((a[:, :, None] * b[:, :, :, None]).sum(1) for a, b in ((g, z), independent))
     sums = (
-        _by_law(setting, g, _mix_tokens(c, g)),
-        _by_law(setting, g, x),
+        _sum_by_law(setting, g, _mix_tokens(c, g)),
+        _sum_by_law(setting, g, x),
         pulls.sum(2),
-        _by_law(setting, g, z),
+        _sum_by_law(setting, g, z),
         (g * leans).sum((1, 3)),
         (moreau - ((h - w) * forces).sum(2) / 2).sum(1),
         moreau.sum(1),
@@ -155,24 +157,24 @@ def _general_means(points, lowest, setting, overlaps, anew):
 
 
 def _mix_tokens(matrix, fields):
-    """A matrix (L, L) times the tokens of fields (scrambles, L, i, n)."""
+    """Return the product of a matrix (L, L) with the tokens of fields (scrambles, L, i, n)."""
     return (matrix @ fields.reshape(*fields.shape[:2], -1)).reshape(fields.shape)
 
 
-def _by_law(setting, left, right):
-    """Sums of products of fields (scrambles, L, i, n) and (scrambles, L, j, n) over the tokens of each law and n."""
+def _sum_by_law(setting, left, right):
+    """Return sums over n and each law's tokens of products of fields (scrambles, L, i, n) and (scrambles, L, j, n)."""
     by_token = left @ right.mT
     return by_token if len(setting.rho) > 1 else by_token.sum(1, keepdims=True)
 
 
 def loss_of(task: Task) -> tuple[float, float, float, float]:
-    """Return omega, sigma^2 and A_aa - A_ab of both tokens: what the kernel of two tokens needs of the loss."""
+    """Return the parameters of the loss for the kernel of two tokens: omega, sigma^2 and A_aa - A_ab of both tokens."""
     (a11, a12), (a21, a22) = task.matrix
     return task.omega, task.sigma**2, a11 - a12, a22 - a21
 
 
 def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
-    """Return T_a = (1 + Y_aa - Y_ab)/2, what S_11 and S_22 should be (2, N), for teacher fields y (2, N)."""
+    """Return the best values T_a = (1 + Y_aa - Y_ab)/2 of S_11 and S_22, for teacher fields y (2, N)."""
     omega, _, *leans = loss_of(task)
     return (1 - omega) * own_attention(y) + omega * (1 + np.array(leans)[:, None]) / 2
 
@@ -188,28 +190,29 @@ def hessians(h: np.ndarray, targets: np.ndarray, variance: Any) -> np.ndarray:
     return np.array([[h11, h12], [h12, h22]]).T
 
 
-def unfitted(task: Task) -> float:
-    """Return the loss of two tokens that none can fit: rows of S sum to 1, of Y to 1 + omega (A_a1 + A_a2 - 1)."""
+def unfitted_loss(task: Task) -> float:
+    """Return the loss of two tokens that no student can fit, because rows of A need not sum to 1 as rows of S do."""
     (a11, a12), (a21, a22) = task.matrix
     return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
 
 
-def told_of_teacher(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's variance."""
+def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's covariance."""
     aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
-    return aligned, cholesky(np.maximum(left, UNTOLD * rho[:, None]) if rho.shape[1] == 1 else left)
+    return aligned, cholesky(np.maximum(left, SMALLEST_REST * rho[:, None]) if rho.shape[1] == 1 else left)
 
 
 def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> Hats:
     """Return the conjugates (Eq. 7) from the averages at `overlaps`.
 
-    V_hat takes the noise form: Gaussian integration by parts turns E[g^T x] and E[g^T z] into mean derivatives of g by
-    w and y. Where the prox jumps, the mean of the derivative itself misses the jumps. The conjugate of an overlap that
-    is exactly zero, as a branch holds it, is zero. Clusters along the teacher pull the weights to it, too.
+    V_hat is computed from E[g^T x] and E[g^T z], which Gaussian integration by parts turns into mean derivatives of g
+    by w and y. The mean of the derivative itself would miss the jumps of the proximal point. The conjugate of an
+    overlap that a branch holds at zero is zero. Clusters along the teacher add a force on the weights towards the
+    teacher.
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
-    aligned, rest = told_of_teacher(setting, root, overlaps.theta)
+    aligned, rest = teacher_given_student(setting, root, overlaps.theta)
     theta = solve_linear(rest.mT, (alpha * averages.teacher_noise).mT).mT
     V = solve_linear(root.mT, aligned @ theta.mT - alpha * averages.student_noise.mT)
     theta = (theta + alpha * averages.teacher_pull[..., None, :, None] / setting.rho[:, None]) * (overlaps.theta != 0)
@@ -222,14 +225,14 @@ def update(setting: Setting, hats: Hats) -> Overlaps:
     moments, shares = mean_weights(setting, hats), setting.shares.T
     m = setting.spectrum.weights @ moments.encoding
     q, least = mix(shares, moments.square), LEAST_Q * setting.task.sigma**2
-    q = np.maximum(q, least) if q.shape[-1] == 1 else q + least * np.eye(q.shape[-1])  # definite, as it should be
+    q = np.maximum(q, least) if q.shape[-1] == 1 else q + least * np.eye(q.shape[-1])  # keeps q positive definite
     return Overlaps(q, m, mix(shares, moments.teacher), mix(shares, moments.response))
 
 
 def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, moreau):
     """Return the zero-temperature free energy (Eq. 108), stationary in all overlaps and conjugates at a fixed point.
 
-    There it equals the training loss. `moreau` is E[Moreau envelope].
+    At a fixed point it equals the training loss. `moreau` is E[Moreau envelope].
     """
     coupling = (hats.q * overlaps.V - hats.V * overlaps.q).sum((-3, -2, -1)) / 2
     coupling += (hats.m * overlaps.m).sum(-1) + (hats.theta * overlaps.theta).sum((-3, -2, -1))
@@ -237,15 +240,16 @@ def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, 
 
 
 def penalty(setting: Setting, hats: Hats):
-    """Return the penalty of the weights, over d."""
+    """Return the penalty of the weights divided by d."""
     return mean_weights(setting, hats).penalty @ setting.spectrum.weights
 
 
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
-    """Return the largest factors by which one step multiplies small overlaps theta, and m, that are held at zero.
+    """Return the gains: the largest factors by which one step multiplies small theta, and small m, held at zero.
 
-    Above 1 the solution is a saddle: a student near the semantic one leaves it towards the positions, or one near the
-    positional one towards the teacher. The derivatives, for tokens of one law, are taken by parts, as V_hat is.
+    If a gain is above 1 the solution is a saddle: a student close to the semantic solution moves towards the positions,
+    or a student close to the positional solution moves towards the teacher. All tokens must have the same law. The
+    derivatives are computed with integration by parts, as V_hat.
     """
     share, eigenvalues, teacher, encoding = setting.spectrum
     response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response
@@ -258,9 +262,10 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
 
 
 def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) -> dict:
-    """Return overlaps by name, means over the laws of tokens.
+    """Return the overlaps by name, averaged over the laws of the tokens.
 
-    With one column and one teacher they are numbers. Otherwise arrays without sigma^2, or `flat_overlaps` if `flat`.
+    For one column and one teacher they are numbers. Otherwise they are arrays without sigma^2, or the scalars of
+    `flat_overlaps` if `flat`.
     """
     if isinstance(overlaps, Scalars):
         return overlaps._asdict()

@@ -1,4 +1,4 @@
-"""The phase diagram: which student has the lower training loss at each omega and alpha."""
+"""The phase diagram: the student with the lower training loss at each omega and alpha."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,8 +6,8 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from ..errors import check_kind, check_several
-from ..machine import spread
-from ..measured import UNKNOWN
+from ..machine import map_jobs
+from ..measured import NO_VALUE
 from ..quadrature import SCRAMBLES
 from ..records import origin_of
 from ..task import Task
@@ -29,11 +29,12 @@ def phase_diagram(
     workers: int | None = None,
     report: Callable[[], object] | None = None,
 ) -> "pd.DataFrame":
-    """Return which student has the lower training loss at each omega and alpha, and what it errs by: a row of each.
+    """Return the phase diagram: the student with the lowest training loss, and its test error, at each omega and alpha.
 
-    The columns are omega, alpha, `phase`, the branch with the lowest loss of those that are minima, or None; `gap`, the
-    training loss of the semantic minimum minus that of the positional one, NaN where it lacks one; `test_mse` of the
-    phase, NaN where there is none; with errors, and `linear_mse`.
+    The table has a row for each omega and alpha, with these columns: omega; alpha; `phase`, the branch with the lowest
+    training loss among the branches that are minima, or None; `gap`, the training loss of the semantic minimum minus
+    the training loss of the positional minimum, NaN if one of them does not exist; `test_mse` of the phase, NaN if
+    there is none; the standard errors of both; and `linear_mse`, the test error of the linear model.
 
     >>> from attention_phases import phase_diagram
     >>> table = phase_diagram([0.3], [0.9, 1.6], points=256, scrambles=8)
@@ -41,9 +42,10 @@ def phase_diagram(
     ['positional', 'semantic']
 
     Args:
-        omegas: in the place of that of the task
+        omegas: values of omega, which replace the omega of the task
         points, scrambles, seed: as for `follow`
-        workers, report: processes, as for `train`; `report` is called after each omega
+        workers: number of processes, as for `train`
+        report: function that is called after each omega
     """
     import pandas as pd  # slow to import
 
@@ -51,13 +53,13 @@ def phase_diagram(
     quadrature = {"points": points, "scrambles": scrambles, "seed": seed}
     omegas, alphas = (check_several(name, some) for name, some in (("omegas", omegas), ("alphas", alphas)))
     jobs = [(replace(task, omega=omega), alphas, quadrature) for omega in omegas]
-    table = pd.DataFrame([row for rows in spread(_phases, jobs, workers, report) for row in rows])
+    table = pd.DataFrame([row for rows in map_jobs(_phases, jobs, workers, report) for row in rows])
     table.attrs |= origin_of(task=task, **quadrature)
     return table
 
 
 def _phases(job: tuple) -> list[dict[str, Any]]:
-    """The rows of one omega."""
+    """Return the rows of the phase diagram at one omega."""
     task, alphas, quadrature = job
     branches, rows = {branch: follow(task, branch, alphas, **quadrature) for branch in MINIMA}, []
     for alpha in sorted(map(float, alphas)):
@@ -65,8 +67,8 @@ def _phases(job: tuple) -> list[dict[str, Any]]:
         minima = {name: solution for name, solution in known.items() if not solution.gain > 1}
         phase = min(minima, key=lambda name: minima[name].train_loss, default=None)
         gap = Gap.of(minima, nan) if len(minima) == len(MINIMA) else None
-        test = (minima[phase].test_mse, minima[phase].stderr["test_mse"]) if phase else UNKNOWN
-        row = {"gap": (gap.value, gap.stderr) if gap else UNKNOWN, "test_mse": test}
+        test = (minima[phase].test_mse, minima[phase].stderr["test_mse"]) if phase else NO_VALUE
+        row = {"gap": (gap.value, gap.stderr) if gap else NO_VALUE, "test_mse": test}
         values = {name: value for name, (value, _) in row.items()} | {f"{name}_error": row[name][1] for name in row}
         where = {"omega": task.omega, "alpha": alpha, "phase": phase}
         rows.append({**where, **values, "linear_mse": linear_baseline(task)})

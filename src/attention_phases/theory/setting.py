@@ -1,9 +1,10 @@
-"""What the equations of the state evolution need of a task and an architecture, and the weights that follow from it.
+"""The task and the architecture in the form that the state evolution needs, and the mean weights of the student.
 
-The weights are the entropic side, as the conjugates have them (Appendix C.6). Along a direction of variance s the
+The mean weights follow from the conjugates (the entropic part, Appendix C.6). Along a direction of variance s the
 weights W (r,) minimise ``r(W) + s W^T V_hat W/2 - B^T W`` with the penalty ``r(W) = lambda |W|^2/2 + l1 |W|``. The
-field B is Gaussian, of covariance s q_hat, around m_hat e + s theta_hat W*, with the entries e of the encoding and W*
-(t,) of the teacher. Matrices over the columns are mostly 1 x 1, for which NumPy's own routines take ten times as long.
+field B is Gaussian with mean m_hat e + s theta_hat W* and covariance s q_hat, where e are the entries of the encoding
+and W* (t,) of the teacher. Matrices over the columns are mostly 1 x 1, for which NumPy's own routines would take ten
+times as long.
 """
 
 from dataclasses import dataclass
@@ -12,34 +13,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from ..errors import COVERED, BadInput, check_kind
+from ..errors import LIMITS_NOTE, BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
 from ..quadrature import LARGEST_NET
 from ..task import Cluster, Task
 
-TINY = 1e-300  # against 0/0: a branch that ends has no field
-SOFTEST = 1e-3  # least stiffness in units of lambda, which no fixed point has: it only tames a wild step of a solver
+TINY_NUMBER = 1e-300  # avoids 0/0 where the field of a branch vanishes at its end
+SMALLEST_STIFFNESS = (
+    1e-3  # smallest stiffness in units of lambda; no fixed point reaches it, but a wild step of a solver may
+)
 
 
 class Spectrum(NamedTuple):
-    """What tokens, teacher and encoding have in n groups of directions of the embedding space (Assumption 4.1)."""
+    """The variances of tokens, teacher and encoding in n groups of embedding directions (Assumption 4.1)."""
 
     weights: np.ndarray  #: (n,), shares of the directions
     eigenvalues: np.ndarray  #: (n, k), variances of the tokens of each law
     teacher: np.ndarray  #: (n, t), mean squares of the entries of W*
-    encoding: np.ndarray  #: (n,), mean square of those of sqrt(d) times the encoding
+    encoding: np.ndarray  #: (n,), mean squares of the entries of sqrt(d) times the encoding
 
 
 @dataclass
 class Setting:
-    """A task and an architecture, as the equations see them.
+    """A task and an architecture in the form that the equations need.
 
-    The L tokens have one law, k = 1, or each its own, k = L; the teacher has t columns.
+    The L tokens have the same law, k = 1, or each has its own, k = L. The teacher has t columns.
     """
 
-    task: Task  #: what is to be learnt
+    task: Task  #: teacher, data and penalty
     architecture: Architecture = STANDARD  #: the student and its sentences
-    general: bool = False  #: by the general kernel, even where that of two tokens serves; `fast`: whether that does
+    general: bool = False  #: use the general kernel always; `fast` is true if the kernel of two tokens is used
 
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
@@ -47,7 +50,7 @@ class Setting:
         most = LARGEST_NET // (self.architecture.rank + len(self.task.teachers))
         if self.architecture.tokens > most:
             raise BadInput("tokens", self.architecture.tokens, f"at most {most}: Sobol points have no more dimensions")
-        self.architecture.attention(self.task)  # refuses an A of other sentences
+        self.architecture.attention(self.task)  # raises `BadInput` if A is for another number of tokens
         directions, tokens = self.task.directions, self.architecture.tokens
         self.spectrum = Spectrum(
             np.array([direction.weight for direction in directions]),
@@ -60,40 +63,41 @@ class Setting:
         if laws > 1 and (laws != tokens or self.architecture.correlation):
             raise BadInput("spectrum", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
         if self.task.l1 and (self.architecture.rank, columns) != (1, 1):
-            raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns" + COVERED)
-        # What tokens have together: odds (K,), marks of the encoding and displacements of the first field y (K, L).
+            raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns" + LIMITS_NOTE)
+        # Joint choices of clusters: their probabilities (K,), position marks and displacements of the first field (K,
+        # L).
         choices = self.task.clusters or (Cluster(1.0, (0.0,) * tokens, (0.0,) * tokens),)
         if {len(part) for choice in choices for part in choice[1:]} != {tokens}:
-            raise BadInput("clusters", len(choices), f"choices of displacements for {tokens} tokens")
+            raise BadInput(f"clusters: each choice needs one displacement per token (here {tokens})")
         self.odds, encoding, along = (np.array(part) for part in zip(*choices))
         self.marks, self.leans = self.architecture.positions + encoding, along * np.sqrt(teacher[0, 0])
         if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
-            raise BadInput("clusters", len(choices), "along the encoding alone beside other structure" + COVERED)
+            raise BadInput("clusters along the teacher exclude a spectrum and several teachers" + LIMITS_NOTE)
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
         standard = self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
         self.fast = standard and not self.general
-        self.shares = weights[:, None] * eigenvalues  # (n, k), of the directions in an average that carries Sigma
-        self.rho = self.shares.T @ teacher  # (k, t), variances of the teacher's fields: its columns are independent
+        self.shares = weights[:, None] * eigenvalues  # (n, k), weights of the directions in an average with Sigma
+        self.rho = self.shares.T @ teacher  # (k, t), variances of the teacher's fields, whose columns are independent
 
     @property
     def fields(self) -> int:
-        """Number L r of the student's fields of a sentence."""
+        """The number L r of fields that the student has for one sentence."""
         return self.architecture.tokens * self.architecture.rank
 
     @property
     def dimensions(self) -> int:
-        """Number of normal numbers that a sentence is made of: L (r + t) of its fields, and one of its clusters."""
+        """The number of normal variables of a sentence: L (r + t) for the fields, and one more for clusters."""
         return self.fields + self.architecture.tokens * len(self.task.teachers) + (len(self.odds) > 1)
 
     @property
     def covariance(self) -> np.ndarray:
-        """Mean covariance C (L, L) of the tokens' entries."""
+        """The mean covariance C (L, L) of the tokens' entries."""
         scale = np.sqrt(self.shares.sum(axis=0)[self.law_of])
         return self.architecture.correlations * np.outer(scale, scale)
 
 
 class Hats(NamedTuple):
-    """The conjugates q_hat, ... of the overlaps (Eq. 7), shaped like them; a first axis of each may count scrambles."""
+    """The conjugates q_hat, ... of the overlaps (Eq. 7), shaped like the overlaps; a first axis may count scrambles."""
 
     q: Any  #: conjugate of q
     m: Any  #: conjugate of m
@@ -102,24 +106,24 @@ class Hats(NamedTuple):
 
 
 class MeanWeights(NamedTuple):
-    """Means over the weights of a direction, for each of n groups of directions."""
+    """Means over the student's weights along a direction, for each of n groups of directions."""
 
     response: Any  #: dW/dB (n, r, r)
     square: Any  #: W W^T (n, r, r)
     encoding: Any  #: W e (n, r)
     teacher: Any  #: W W*^T (n, r, t)
-    penalty: Any  #: (n,)
-    energy: Any  #: of what the weights minimise (n,)
+    penalty: Any  #: r(W) (n,)
+    energy: Any  #: minimum of the function that the weights minimise (n,)
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
-    """Return the means over the weights, with the ridge penalty alone for any number of columns."""
+    """Return the means over the student's weights, for any number of columns without an l1 penalty, for one with it."""
     if setting.task.l1:
         return _shrunk_weights(setting, hats)
     _, eigenvalues, teacher, encoding = setting.spectrum
     lam = setting.task.lam
     q, theta, V = (mix(eigenvalues, hat) for hat in (hats.q, hats.theta, hats.V))
-    X = inverse(lam * np.eye(V.shape[-1]) + V, SOFTEST * lam)
+    X = inverse(lam * np.eye(V.shape[-1]) + V, SMALLEST_STIFFNESS * lam)
     along, m = theta * teacher[:, None], hats.m[..., None, :, None]
     places = encoding[:, None, None] * m
     field = q + along @ theta.mT + places @ m.mT
@@ -130,34 +134,42 @@ def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
 
 
 def mix(shares: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Return sums of matrices (..., k, r, t) with shares (n, k), as (..., n, r, t)."""
+    """Return weighted sums of matrices (..., k, r, t) with the weights `shares` (n, k), as (..., n, r, t)."""
     *scrambles, _, r, t = matrices.shape
     return (shares @ matrices.reshape(*scrambles, -1, r * t)).reshape(*scrambles, len(shares), r, t)
 
 
 def _shrunk_weights(setting, hats):
-    """With an l1 penalty: one column W = soft(B)/D, ``soft(B) = sign(B) max(|B| - l1, 0)``, and a sparse teacher."""
+    """Return the means over the weights with an l1 penalty, for one column and a teacher that may be sparse.
+
+    The weights are W = soft(B)/D with ``soft(B) = sign(B) max(|B| - l1, 0)``.
+    """
     _, eigenvalues, teacher, encoding = setting.spectrum
     task, teacher = setting.task, teacher[:, 0]
     q, theta, V = (mix(eigenvalues, hat)[..., 0, 0] for hat in (hats.q, hats.theta, hats.V))
-    D = np.maximum(task.lam + V, SOFTEST * task.lam)
+    D = np.maximum(task.lam + V, SMALLEST_STIFFNESS * task.lam)
     mean = np.sqrt(encoding) * hats.m
     others = _soft(mean, q, task.l1)
-    own = _soft(mean, q + theta**2 * teacher / task.density, task.l1)  # where the teacher's entry is not zero
+    # Weights for which the teacher's entry is not zero.
+    own = _soft(mean, q + theta**2 * teacher / task.density, task.l1)
     kept, shrunk, size, square = (task.density * a + (1 - task.density) * b for a, b in zip(own, others))
     return MeanWeights(
         response=(kept / D)[..., None, None],
         square=(square / D**2)[..., None, None],
         encoding=(shrunk * np.sqrt(encoding) / D)[..., None],
-        teacher=(own[0] * theta * teacher / D)[..., None, None],  # Gaussian integration by parts over its entries
+        # By Gaussian integration by parts over the teacher's entries.
+        teacher=(own[0] * theta * teacher / D)[..., None, None],
         penalty=task.lam * square / (2 * D**2) + task.l1 * size / D,
         energy=-square / (2 * D),
     )
 
 
 def _soft(mean, variance, threshold):
-    """Share of B ~ N(mean, variance) beyond the threshold on either side; mean, mean size and square of soft(B)."""
-    width = np.sqrt(np.maximum(variance, TINY))
+    """Return the probability that B ~ N(mean, variance) exceeds the threshold in size, and three moments of soft(B).
+
+    The moments are the mean of soft(B), of its size and of its square.
+    """
+    width = np.sqrt(np.maximum(variance, TINY_NUMBER))
     sides = []
     for side in (1, -1):
         z = (side * mean - threshold) / width
@@ -178,7 +190,7 @@ def solve_linear(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def inverse(A: np.ndarray, least: float) -> np.ndarray:
-    """Return the inverse of symmetric matrices (..., r, r), whose eigenvalues count as `least` where they are lower."""
+    """Return the inverse of symmetric matrices (..., r, r), with eigenvalues below `least` raised to `least`."""
     if A.shape[-1] == 1:
         return 1 / np.maximum(A, least)
     values, axes = np.linalg.eigh(A)

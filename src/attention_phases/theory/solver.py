@@ -1,6 +1,6 @@
 """Fixed points of the state evolution, with error bars (Result 4.2).
 
-One solver serves every student: a model supplies the map of one branch in free coordinates, see `BranchMap`.
+One solver serves every student. A model provides the map of one branch in free coordinates, see `BranchMap`.
 """
 
 from collections.abc import Callable
@@ -19,56 +19,61 @@ from ..task import Task
 from .branch import BranchMap, Net, polish
 from .equations import Overlaps, Scalars, named_overlaps
 
-TOLERANCE = 1e-6  # on the residual
-# Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The
-# remaining distance is no error of the solution as long as it is below this share of the error bar.
-UNRESOLVED = 0.2
-SMALLEST_OVERLAP = 1e-2  # of a branch's own coordinate; below it the branch has ended
-RESOLVED = 0.1  # three standard errors of an overlap over its largest: with larger ones zero is noise, and no end
-DAMPED_STEPS = 400
-# Of central differences, in the coordinates of a branch: as the prox jumps, each of N points moves an average by a
-# step, and the noise of the derivatives grows like 1/sqrt(N STEP). Where few points hide them, a wide step may not.
+TOLERANCE = 1e-6  # largest residual of a solution
+# Where the proximal point jumps, averages over N points change in steps of order 1/N and may step over the fixed point.
+# The remaining distance is accepted if it is below this share of the standard error.
+UNRESOLVED_SHARE = 0.2
+SMALLEST_OVERLAP = 1e-2  # smallest own coordinate of a branch; below it the branch has ended
+# Largest value of three standard errors, relative to the largest overlap, at which an overlap of zero shows an end.
+RESOLVED_ERROR = 0.1
+DAMPED_STEPS = 400  # largest number of damped steps towards a fixed point
+# Steps of central differences in the coordinates of a branch. Because the proximal point jumps, each of N points
+# changes an average by a step, and the noise of a derivative grows like 1/sqrt(N STEP). The wide step is for few
+# points.
 STEP, WIDE_STEP = 1e-2, 1e-1
-FEW_POINTS = 2**11  # of all scrambles: with fewer, derivatives may be noise
-KNOWN = 1.0  # largest standard error of the derivatives, in units of the response that they give
+FEW_POINTS = 2**11  # points of all scrambles together below which the derivatives may be noise
+LARGEST_NOISE = (
+    1.0  # largest standard error of the derivatives that is accepted, in units of the response that they give
+)
 
-# Why a solution failed; after a colon follows what may help.
-UNSETTLED = "did not settle"
-UNSEEN = "not resolved"
-ENDED = "branch has ended"
+# Reasons why a solution failed. In a result a colon and a remedy may follow.
+NO_CONVERGENCE = "did not settle"
+NO_RESOLUTION = "not resolved"
+BRANCH_END = "branch has ended"
 SADDLE = "is a saddle"
-PULLED = "clusters pull an overlap that is held at zero"
+CLUSTER_PULL = "clusters pull an overlap that is held at zero"
 
 
 @dataclass(frozen=True)
 class Solution:
     """A fixed point of the state evolution at one alpha, on one branch.
 
-    The residual is the largest change of a coordinate of the branch under one more step. The two losses by different
-    formulae, train_loss and free_energy, differ only because of it. Why a solution failed: `UNSETTLED`, the residual is
-    above 1e-6 and the distance left above a fifth of a standard error, or a loss is not finite; `ENDED`, the overlap
-    that the branch is named after is zero within an error that would show it; `UNSEEN`, noise hides which; `SADDLE`,
-    a damped iteration leaves the solution within its branch (for leaving the branch see `gain`). More points may help
-    in the first case and the third.
+    The residual is the largest change of a coordinate in one more step of the map. The training loss and the free
+    energy come from different formulae and differ only because of the residual. There are these reasons of failure:
+    `NO_CONVERGENCE`, the residual is above 1e-6 and the remaining distance above a fifth of a standard error, or a loss
+    is not finite; `BRANCH_END`, the overlap after which the branch is named is zero, and its standard error is small
+    enough to show this; `NO_RESOLUTION`, the standard error is too large to decide; `SADDLE`, a damped iteration leaves
+    the solution within its branch (see `gain` for leaving the branch); `CLUSTER_PULL`, clusters pull an overlap away
+    from zero. More points may help for `NO_CONVERGENCE` and `NO_RESOLUTION`.
     """
 
     alpha: float  #: sample complexity
     reason: str  #: why the solution failed; empty if it converged
-    overlaps: Any  #: `Scalars` of one column of weights, `Overlaps` of more
-    train_loss: float  #: epsilon_t (Eq. 14)
-    test_mse: float  #: epsilon_g (Eq. 10)
-    free_energy: float  #: Eq. 108
+    overlaps: Any  #: `Scalars` for one column of weights, `Overlaps` for more
+    train_loss: float  #: training loss epsilon_t (Eq. 14)
+    test_mse: float  #: test error epsilon_g (Eq. 10)
+    free_energy: float  #: free energy (Eq. 108)
     train_slope: float  #: d epsilon_t/d alpha: E[Moreau envelope], because the free energy is stationary
     test_slope: float  #: d epsilon_g/d alpha
-    residual: float  #: see above
+    residual: float  #: largest change of a coordinate in one more step
     iterations: int  #: evaluations of the map
-    #: What the fixed point of each scramble alone has, to first order, as (scrambles, ...) arrays: every overlap by its
-    #: name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean, as the free
-    #: energy has it: for the error of a difference of two losses.
+    #: The values at the fixed point of each single scramble, to first order, as (scrambles, ...) arrays: every overlap
+    #: by its name, test_mse, and replicon and gain if the branch has them. `train_loss` is given minus its mean, from
+    #: the free energy, for the error of a difference of two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
     replicon: float = nan  #: ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student
     #: Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
-    #: solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
+    #: solution is a saddle in their direction. NaN if no overlap is held at zero (semantic branch of rank 2).
     gain: float = nan
     origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
 
@@ -77,19 +82,19 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether this is a solution of its branch: there is no `reason` against it."""
+        """Whether this is a solution of its branch, which means that `reason` is empty."""
         return not self.reason
 
     @property
     def stderr(self) -> dict:
-        """Standard errors over the scrambles of everything in `spread`: floats, or arrays for matrices of overlaps.
+        """Standard errors of everything in `spread` over the scrambles: floats, or arrays for matrices of overlaps.
 
-        To first order: close to the end of a branch they are too small.
+        They are of first order, and too small close to the end of a branch.
         """
         return {name: standard_error(values) for name, values in self.spread.items()}
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
-        """Return (value, standard error) of each overlap by name, see `named_overlaps`."""
+        """Return a pair (value, standard error) for each overlap by name, see `named_overlaps`."""
         moved = type(self.overlaps)(*(self.spread[name] for name in Overlaps._fields))
         values, spread = named_overlaps(self.overlaps, variance, flat), named_overlaps(moved, variance, flat)
         return {name: (value, standard_error(spread[name])) for name, value in values.items()}
@@ -116,24 +121,25 @@ def solve(
     >>> near.overlaps.theta < solution.overlaps.theta
     True
 
-    The `reason` of the solution says why it did not converge, if it did not. `BadInput` names a parameter outside its
-    range; ArithmeticError or LinAlgError mean parameters so extreme that nothing can be computed.
+    If the solution did not converge, its `reason` says why. `BadInput` names a parameter outside its range.
+    ArithmeticError or LinAlgError mean that nothing can be computed at such extreme parameters.
 
     Args:
         alpha: sample complexity
         branch: "semantic" (m = 0 and theta > 0), "positional" (theta = 0 and m > 0) or "symmetric" (m = theta = 0, from
-            which the other two branch off). Where the scores of two columns add up (rank 2), the first column of the
+            which the other two branch off). If the scores of two columns add up (rank 2), the first column of the
             semantic branch follows the teacher and the second the positions, and there is no symmetric branch.
-        points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
-        start: a solution nearby on the same branch, or its overlaps; the damped iteration is then left out
+        points, scrambles, seed: quadrature, see `gaussian_points`; the default of points is `usual_points` of
+            "solution"
+        start: a solution close by on the same branch, or its overlaps, which replaces the damped iteration
         architecture: a student other than the standard one, of a form that the theory covers
-        report: called with 1 after each average over all points, of which there are about 40
+        report: function that is called with 1 after each average over all points, of which there are about 40
     """
     check_kind("report", report, Callable | None)
     model = BranchMap(task, check_positive("alpha", alpha), branch, architecture)
     points = usual_points("solution", model.setting.fast) if points is None else points
     near = start.overlaps if isinstance(start, Solution) else start
-    if isinstance(near, Scalars):  # of Q or of its mirror image -Q, which is the same student
+    if isinstance(near, Scalars):  # Q and its mirror image -Q are the same student
         near = Overlaps.of(near.q, abs(near.m), abs(near.theta), near.V)
     if start is not None and not _lies_on(model, near):
         raise BadInput("start", start, f"a solution of the {branch} branch, or its overlaps")
@@ -143,7 +149,7 @@ def solve(
 
 
 def _lies_on(model: BranchMap, start: Any) -> bool:
-    """Whether overlaps are those of a branch: as many as its, finite, those that it is named after not zero."""
+    """Return whether overlaps belong to a branch: the right shape, finite, and the branch's own overlaps not zero."""
     shapes = [np.shape(value) for value in start] if isinstance(start, Overlaps) else []
     if shapes != [np.shape(value) for value in model.start()]:
         return False
@@ -157,17 +163,18 @@ def solve_model(
 ) -> Solution:
     """Return the fixed point of a model on points (scrambles, N, dimensions).
 
-    A damped iteration on few points comes near it, or a `start`; Powell's hybrid method on all points finishes.
+    A damped iteration on few points, or a `start`, gives a point close to it. Powell's hybrid method on all points
+    finds it.
     """
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
-    with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
+    with np.errstate(all="ignore"):  # if a value is not finite, the solution has the reason `NO_CONVERGENCE`
         if start is None:
             x = model.pack(model.start())  # inside the basin of the branch
             last, share = 0 * x, 1 - model.rough.kept
             for _ in range(DAMPED_STEPS):
                 move, _ = displacement(model, x, few)
-                if move @ last < -(last @ last):  # it overshoots by more each time
+                if move @ last < -(last @ last):  # the iteration overshoots by more each time
                     share /= 2
                 x, last = x + share * move, move
                 if np.abs(move).max() < model.rough.near:
@@ -179,20 +186,20 @@ def solve_model(
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
-    """Return by how much one step of a model's map moves x (n,), and the averages at x for each scramble."""
+    """Return the displacement of x (n,) by one step of a model's map, and the averages at x by scramble."""
     averages = net.averages(model, x, anew)
     return model.step(x, pool(averages)) - x, averages
 
 
 def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: float = STEP) -> np.ndarray:
-    """Return central differences of ``at(x)``, an array of any shape, by the coordinates x (n,), as a last axis."""
+    """Return the derivatives of an array ``at(x)`` by the coordinates x (n,) on a last axis: central differences."""
     sides = [(at(x + shift), at(x - shift)) for shift in step * np.eye(len(x))]
     return np.stack([(above - below) / (2 * step) for above, below in sides], axis=-1)
 
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether a root is found: a small residual, or a distance `left` (n,) well below the standard errors."""
-    return residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED * errors).all())
+    """Return whether a root is found: the residual is small, or the distance `left` (n,) is below the errors."""
+    return residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED_SHARE * errors).all())
 
 
 def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
@@ -201,19 +208,19 @@ def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
 
 
 def _polish(model, x, net):
-    """The fixed point near x, and the averages that a search finds there."""
+    """Return the fixed point close to x, and the averages that a search finds there."""
     evaluations = 30 + 10 * len(x)
     return polish(lambda x, anew: displacement(model, x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
 
 
-class Linear(NamedTuple):
-    """A map and its observables around a fixed point, to first order."""
+class LinearExpansion(NamedTuple):
+    """The first-order expansion of a map and its observables around a fixed point."""
 
-    displacement: np.ndarray  #: (n,), what is left of one step
+    displacement: np.ndarray  #: (n,), remaining displacement in one step
     jacobian: np.ndarray  #: J (n, n)
     noise: float  #: largest standard error of J, in units of its response (1 - J)^-1
-    moves: np.ndarray  #: (n, scrambles), from the fixed point to that of each scramble
-    slopes: dict[str, np.ndarray]  #: (n,) of each observable
+    moves: np.ndarray  #: (n, scrambles), displacement of the fixed point of each scramble
+    slopes: dict[str, np.ndarray]  #: derivatives (n,) of each observable
 
     @property
     def errors(self) -> np.ndarray:
@@ -222,16 +229,18 @@ class Linear(NamedTuple):
 
 
 def _solution_at(model, x, averages, net, before) -> Solution:
-    """The `Solution` at a fixed point x of the pooled averages, which a search has confirmed, after `before` averages.
+    """Return the `Solution` at a fixed point x of the pooled averages, which a search has confirmed.
 
-    The free energy is stationary: its spread at x is enough.
+    The free energy is stationary, so its spread at x is enough.
+
+    before: number of averages before this net was used
     """
     pooled = pool(averages)
     given = judged = _linear_at(model, x, averages, net, STEP)
-    noisy = net.points[:, :, 0].size < FEW_POINTS and given.noise > KNOWN
+    noisy = net.points[:, :, 0].size < FEW_POINTS and given.noise > LARGEST_NOISE
     if noisy and (wide := _linear_at(model, x, averages, net, WIDE_STEP)).noise < given.noise:
         judged, given = wide, max(given, wide, key=lambda each: each.errors.max())
-    # By alpha, at fixed averages.
+    # Derivative by alpha at fixed averages.
     above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
     drift = (above - below) / (2 * model.alpha * STEP)
     overlaps = model.unpack(x).plain
@@ -243,10 +252,13 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
     train_loss, free_energy = map(float, model.losses(x, pooled))
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *given.moves.ravel()]).all()
-    reason, points = _reason_against(model, x, averages, judged, noisy) if finite else UNSETTLED, net.points.shape[1]
-    if finite and reason == UNSETTLED:
+    reason, points = (
+        _reason_against(model, x, averages, judged, noisy) if finite else NO_CONVERGENCE,
+        net.points.shape[1],
+    )
+    if finite and reason == NO_CONVERGENCE:
         reason += f": try more points than {points}, or another seed"
-    if reason == UNSEEN:
+    if reason == NO_RESOLUTION:
         name, known = "theta" if len(model.teacher[0]) else "m", "zero within a large error"
         if isinstance(overlaps, Scalars):
             known = f"{name} = {Measured(getattr(overlaps, name), standard_error(spread[name]))}"
@@ -266,15 +278,15 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     )
 
 
-def _linear_at(model, x, averages, net, step) -> Linear:
-    """What derivatives at x, by differences over `step`, say of the neighbourhood.
+def _linear_at(model, x, averages, net, step) -> LinearExpansion:
+    """Return the first-order expansion around x, from differences over `step`.
 
-    Scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, to first order, with J the Jacobian of the
-    map F: the spread of these points gives the error bars.
+    To first order, scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, where J is the Jacobian of
+    the map F. The spread of these points gives the error bars.
     """
 
     def at(x):
-        """Images of x by each scramble, its image by all of them, then the observables."""
+        """Return the images of x by each scramble, the image by all scrambles, and the observables, as one array."""
         each = net.averages(model, x)
         means = pool(each)
         return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])
@@ -284,19 +296,25 @@ def _linear_at(model, x, averages, net, step) -> Linear:
     response = np.eye(len(x)) - jacobian
     noise = standard_error(np.linalg.solve(response, apart.reshape(*images.shape, -1) - jacobian)).max()
     moves = np.linalg.solve(response, (images - image).T)
-    return Linear(image - x, jacobian, noise, moves, dict(zip(model.observables(x, averages), slopes)))
+    return LinearExpansion(image - x, jacobian, noise, moves, dict(zip(model.observables(x, averages), slopes)))
 
 
 def _reason_against(model, x, averages, linear, noisy) -> str:
-    """Why x is no solution, if it is none; of few points, `noisy` says that derivatives over `STEP` are noise."""
+    """Return the reason why x is not a solution, or an empty text.
+
+    noisy: whether there are so few points that the derivatives over `STEP` are noise
+    """
     own, errors = x[model.own], linear.errors
-    doubt = noisy and linear.noise > KNOWN  # of the errors, and so of an overlap that is not of order one
+    doubt = (
+        noisy and linear.noise > LARGEST_NOISE
+    )  # the standard errors are unreliable, so only an overlap of order one counts
     left = np.linalg.solve(np.eye(len(x)) - linear.jacobian, linear.displacement)
     if not is_settled(np.abs(linear.displacement).max(), left, errors):
-        return UNSETTLED
+        return NO_CONVERGENCE
     if not is_present(own, errors[model.own]) or (doubt and (np.abs(own) < 1).any()):
-        size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))  # weights that vanish have no noise
-        return ENDED if not doubt and (3 * size * errors[model.own] <= RESOLVED).all() else UNSEEN
+        # Vanishing weights have vanishing errors.
+        size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))
+        return BRANCH_END if not doubt and (3 * size * errors[model.own] <= RESOLVED_ERROR).all() else NO_RESOLUTION
     if not (np.linalg.eigvals(linear.jacobian).real < 1).all():
-        return UNSEEN if noisy else SADDLE
-    return PULLED if model.is_pulled(averages) else ""
+        return NO_RESOLUTION if noisy else SADDLE
+    return CLUSTER_PULL if model.is_pulled(averages) else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import BadInput, check_choice, check_kind
-from ..measured import UNKNOWN, Measured, standard_error
+from ..measured import NO_VALUE, Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..quadrature import SCRAMBLES, usual_points
 from ..records import origin_of
@@ -23,43 +23,43 @@ if TYPE_CHECKING:
 
 # The branches that each threshold compares; the linear one compares a single branch with the linear model.
 COMPARED_BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
-SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
-SEARCHED = f"between alpha = {SMALLEST} and {LARGEST}"
-# Points a scramble to find the crossing, and to come so near that one step on all points ends it.
+SMALLEST, LARGEST = 0.2, 12.8  # range of alpha in which thresholds are searched
+SEARCH_RANGE = f"between alpha = {SMALLEST} and {LARGEST}"
+# Points per scramble for the search, and for the refinement up to the last step, which uses all points.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
-# In alpha: where Newton's method takes over, the step that ends it on some of the points, and on all.
-ROUGH_STEP, NEAR_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
-NEWTON_STEPS = 10
+# Steps in alpha: at which Newton's method takes over, and at which it ends on some of the points and on all points.
+ROUGH_STEP, MIDDLE_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
+NEWTON_STEPS = 10  # largest number of Newton steps on each number of points
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A threshold in alpha, or a guess of one, whose error is NaN.
+    """A threshold in alpha, or a guess of a threshold with a standard error of NaN.
 
-    `alpha` is `UNKNOWN` where there is no root in the range searched, or a branch does not reach it; the `reason` says
-    which. The solutions, by branch, are within one Newton step of the root.
+    `alpha` is `NO_VALUE` if there is no root in the range searched, or if a branch does not reach it. The `reason` then
+    says which. The solutions are within one Newton step of the root.
     """
 
-    alpha: Measured  #: with its standard error
-    solutions: Mapping[str, Solution] = field(repr=False)  #: by branch
-    reason: str = ""  #: why there is none
+    alpha: Measured  #: the threshold with its standard error
+    solutions: Mapping[str, Solution] = field(repr=False)  #: solutions by branch
+    reason: str = ""  #: why there is no threshold; empty if there is one
     origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
 
     @property
     def exists(self) -> bool:
-        """Whether there is one."""
+        """Whether there is a threshold."""
         return not isnan(self.alpha.value)
 
 
-NOWHERE = Threshold(UNKNOWN, {})
+NO_THRESHOLD = Threshold(NO_VALUE, {})
 
 
 class Gap(NamedTuple):
-    """What falls through zero at a threshold: its value at one alpha, derivative in alpha and standard error."""
+    """The difference that falls through zero at a threshold, at one alpha, with its derivative and standard error."""
 
-    value: float  #: of what falls
-    slope: float  #: its derivative in alpha
-    stderr: float  #: its standard error
+    value: float  #: difference of two losses or test errors
+    slope: float  #: derivative of the difference with respect to alpha
+    stderr: float  #: standard error of the difference
     solutions: Mapping[str, Solution]  #: by branch, all at the same alpha
 
     @classmethod
@@ -69,23 +69,23 @@ class Gap(NamedTuple):
         if not others:
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
         (second,) = others
-        # The scrambles serve both branches, and most of the error cancels in the difference.
+        # Both branches use the same scrambles, so most of the error cancels in the difference.
         error = standard_error(first.spread["train_loss"] - second.spread["train_loss"])
         value, slope = first.free_energy - second.free_energy, first.train_slope - second.train_slope
         return cls(value, slope, error, solutions)
 
     @property
     def alpha(self) -> float:
-        """Where it is."""
+        """The alpha of the solutions."""
         return next(iter(self.solutions.values())).alpha
 
     @property
     def exists(self) -> bool:
-        """Whether all branches do."""
+        """Whether the solutions of all branches converged."""
         return all(solution.converged for solution in self.solutions.values())
 
 
-# The gap at an alpha, on a number of points a scramble, from solutions nearby.
+# A function that returns the gap at an alpha, with a number of points per scramble, starting from solutions close by.
 GapAt = Callable[[float, int, Mapping[str, Solution]], Gap]
 
 
@@ -95,11 +95,11 @@ def threshold(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
-    near: Threshold = NOWHERE,
+    near: Threshold = NO_THRESHOLD,
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Threshold:
-    """Return the sample complexity of a transition.
+    """Return the threshold in alpha of a transition, with its standard error.
 
     >>> from attention_phases import Task, threshold
     >>> place = threshold(Task(omega=0.3), "critical", points=256)
@@ -107,20 +107,22 @@ def threshold(
     (True, True)
 
     Args:
-        kind: "critical", alpha_c, where the training losses of the semantic and the positional branch cross; or
-            "linear", alpha_l, where the semantic test error meets that of the linear baseline; or "second", of rank 2,
-            where the training loss of following two columns of the teacher falls below that of one and the positions
-        points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "threshold"
-        near: the same transition of a similar task, from which to start instead of a search
+        kind: "critical", alpha_c, where the training losses of the semantic and the positional branch cross;
+            "linear", alpha_l, where the semantic test error equals the test error of the linear baseline; or "second",
+            for rank 2, where following two columns of the teacher has a lower training loss than following one column
+            and the positions
+        points, scrambles, seed: quadrature, see `gaussian_points`; the default of points is that of "threshold" in
+            `usual_points`
+        near: the same transition of a similar task, from which the computation starts instead of a search
         architecture: as for `solve`
-        report: called with the points of each evaluation, which cost about as much time
+        report: function that is called with the points of each evaluation; the time grows in proportion to them
     """
     check_kind("near", near, Threshold)
     check_kind("report", report, Callable | None)
     branches = COMPARED_BRANCHES[check_choice("kind", kind, tuple(COMPARED_BRANCHES))]
     fast = Setting(task, architecture).fast
     if kind == "second" and not (architecture.rotates and len(task.teachers) > 1):
-        raise BadInput("kind", kind, "critical or linear, but for students of rank 2 and several teachers")
+        raise BadInput("kind = 'second' needs a student of rank 2 and several teachers; else use critical or linear")
     points = usual_points("threshold", fast) if points is None else points
     baseline = linear_baseline(task, architecture) if kind == "linear" else nan
     options = {"scrambles": scrambles, "seed": seed, "architecture": architecture}
@@ -142,10 +144,10 @@ def threshold(
 
 
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
-    """The threshold by Newton's method from a guess, on some of the points and then on all.
+    """Return the threshold, by Newton's method from a guess, on some of the points and then on all points.
 
-    A step out of the range in which the gap falls through zero halves that range instead: a branch that has just begun
-    bends, and Newton's method would step over its beginning.
+    A step out of the interval in which the gap falls through zero is replaced by a bisection of the interval. Otherwise
+    Newton's method would step over the beginning of a branch, where the branch bends strongly.
     """
     alpha, known = guess.alpha.value, guess.solutions
     for count in sorted({min(points, MIDDLE_POINTS), points}):
@@ -155,22 +157,25 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             known, step = gap.solutions if gap.exists else known, gap.value / gap.slope
             low, high = (low, alpha) if gap.exists and gap.value <= 0 else (alpha, high)
             # Newton's next step would be of the order of this one squared.
-            settled = gap.exists and min(abs(step), high - low) <= (LAST_STEP if count == points else NEAR_STEP)
+            settled = gap.exists and min(abs(step), high - low) <= (LAST_STEP if count == points else MIDDLE_STEP)
             alpha = max(alpha - step, SMALLEST)
             if high < np.inf and not (gap.exists and low <= alpha <= high):
                 alpha = (low + high) / 2
             if settled or not (gap.exists or high < np.inf):
                 break
     if not settled:
-        why = [_lacking(branch, [solution]) for branch, solution in gap.solutions.items() if not solution.converged]
-        return Threshold(UNKNOWN, {}, "; ".join(why) or f"Newton's method did not settle near alpha = {alpha:.4g}")
+        why = [
+            _missing_branch(branch, [solution]) for branch, solution in gap.solutions.items() if not solution.converged
+        ]
+        return Threshold(NO_VALUE, {}, "; ".join(why) or f"Newton's method did not settle near alpha = {alpha:.4g}")
     return Threshold(Measured(float(alpha), float(gap.stderr / abs(gap.slope))), known)
 
 
 def _search(gap_at: GapAt, points: int) -> Threshold:
-    """A guess, to `ROUGH_STEP`, of where the gap falls through zero; none, and the reason, if it does not fall.
+    """Return a guess of the alpha at which the gap falls through zero, to `ROUGH_STEP`, or why there is none.
 
-    The sign change is looked for between neighbours of a doubling grid, whose steps are too long to follow a branch.
+    The sign change is searched for between neighbours of a doubling grid. Its steps are too long to follow a branch, so
+    each solution starts anew.
     """
     tried = [gap_at(SMALLEST, points, {})]
     while tried[-1].alpha < LARGEST:
@@ -181,18 +186,18 @@ def _search(gap_at: GapAt, points: int) -> Threshold:
     for branch in tried[0].solutions:
         found = [gap.solutions[branch] for gap in tried]
         if not any(solution.converged for solution in found):
-            return Threshold(UNKNOWN, {}, _lacking(branch, found))
-    return Threshold(UNKNOWN, {}, f"what it compares does not change its order {SEARCHED}")
+            return Threshold(NO_VALUE, {}, _missing_branch(branch, found))
+    return Threshold(NO_VALUE, {}, f"the two quantities that it compares do not cross {SEARCH_RANGE}")
 
 
-def _lacking(branch: str, solutions: Sequence[Solution]) -> str:
-    """A line on a branch that has not been found at any of the alphas of its solutions."""
-    where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else SEARCHED
+def _missing_branch(branch: str, solutions: Sequence[Solution]) -> str:
+    """Return a message on a branch that was not found at the alphas of its solutions."""
+    where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else SEARCH_RANGE
     return f"no {branch} branch {where}: {solutions[-1].reason}"
 
 
 def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
-    """The guess of `_search` between two gaps: each evaluation starts from the solutions of the one before."""
+    """Return the guess of `_search` between two gaps; each evaluation starts from the solutions of the previous one."""
     from scipy.optimize import brentq  # slow to import
 
     known = {left.alpha: left, right.alpha: right}  # in the order of evaluation
@@ -207,10 +212,10 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
 
 
 def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Solution]) -> "pd.DataFrame":
-    """Return by how much the training loss of one branch exceeds that of the positional one, where both exist.
+    """Return the training loss of one branch minus the training loss of the positional branch, where both exist.
 
-    Both are solutions by alpha, from `branches.follow` on the same points. The columns are alpha, train_loss,
-    train_loss_error, and the gain of the first branch; above 1 it is a saddle.
+    The solutions are given by alpha, from `branches.follow` on the same points. The columns of the table are alpha,
+    train_loss, train_loss_error and the gain of the first branch, which is a saddle if its gain is above 1.
     """
     import pandas as pd  # slow to import
 
@@ -223,23 +228,23 @@ def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Sol
 
 
 def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return where values (n,) at growing x (n,) fall through zero, by linear interpolation: growing, maybe none."""
+    """Return the x at which values (n,) at increasing x (n,) fall through zero, by linear interpolation, in order."""
     before = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
     share = values[before] / (values[before] - values[before + 1])
     return x[before] + share * (x[before + 1] - x[before])
 
 
-def seen_between(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
-    """Return a guess for `threshold` to start from, where the gap last falls through zero among known solutions.
+def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
+    """Return a start for `threshold`: the last alpha at which the gap between known solutions falls through zero.
 
-    The solutions are branches[branch][alpha], `baseline` is the test error of the linear model.
+    The solutions are branches[branch][alpha], and `baseline` is the test error of the linear model.
     """
     compared = COMPARED_BRANCHES[kind]
     alphas = sorted(set.intersection(*(set(branches[branch]) for branch in compared)))
     gaps = [Gap.of({branch: branches[branch][alpha] for branch in compared}, baseline) for alpha in alphas]
     crossings = falls(np.array(alphas), np.array([gap.value for gap in gaps]))
     if not len(crossings):
-        return NOWHERE
+        return NO_THRESHOLD
     alpha = float(crossings[-1])
     nearest = min(gaps, key=lambda gap: abs(gap.alpha - alpha))
     return Threshold(Measured(alpha, nan), nearest.solutions)

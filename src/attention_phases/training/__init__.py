@@ -1,4 +1,4 @@
-"""Minimise the empirical risk (paper, Section 5)."""
+"""Training: minimisation of the empirical risk (paper, Section 5)."""
 
 from .optimizers import Fit, fit, start_weights
 from .own import data_set, measure

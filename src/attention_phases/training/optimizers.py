@@ -1,4 +1,4 @@
-"""Minimise the empirical risk from named starts (paper, Section 5 and Appendix E)."""
+"""Minimisation of the empirical risk from named starts (paper, Section 5 and Appendix E)."""
 
 import time
 from dataclasses import dataclass, field
@@ -18,60 +18,67 @@ from ..model import students, two_tokens
 from ..model.architectures import FORMS
 
 STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
-# Standard deviation of the noise on a start. That of "near_semantic", as large as Q*, leaves the student in its valley.
+# Standard deviation of the noise on a start. With "near_semantic" the noise is as large as Q*, but the student remains
+# in the semantic valley.
 START_NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
-ENCODING_START = 0.3  # weights of the start "encoding"
+ENCODING_START = 0.3  # value of all weights of the start "encoding"
 GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
-LBFGS_STEPS = 5000
-NUDGE, MISSED = 1e-3, 1e-3  # of the weights, to see whether a risk grows by its gradient; so much of it may be missed
-LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
+LBFGS_STEPS = 5000  # largest number of steps of L-BFGS
+# In the check of a user's gradient: the relative change of the weights, and the relative error that is accepted.
+NUDGE, GRADIENT_ERROR = 1e-3, 1e-3
+LOSS_RESOLUTION = (
+    1e-7  # smallest difference in R/d of two distinct minima; a smaller difference may be incomplete convergence
+)
 
 
 class TrainingSet(Protocol):
-    """What `fit` asks of data whose `risk` is given; those of `data_set` have it."""
+    """The interface that `fit` needs of data with a user-defined `risk`; data from `data_set` have it."""
 
     @property
     def d(self) -> int:
-        """By which the risk is divided, for the training loss."""
+        """The embedding dimension, by which the risk is divided to give the training loss."""
         ...
 
     def double(self) -> Any:
-        """Return the same in float64, with which L-BFGS goes on where float32 has stopped it."""
+        """Return a copy in float64, with which L-BFGS continues if float32 has stopped it."""
         ...
 
 
 class Risk(Protocol):
-    """A loss of one's own, for `fit`: a function of data, weights (k, p) of k students, and ridge penalty.
+    """The interface of a user-defined loss for `fit`: a function of data, weights (k, p) of k students, and lam.
 
-    It returns their risks with the penalty, (k,), and the gradient of each, (k, p).
+    The function returns the risks of the students, (k,), which include the ridge penalty lam, and their gradients (k,
+    p).
     """
 
     def __call__(self, data: Any, weights: Tensor, lam: float, /) -> tuple[Tensor, Tensor]: ...
 
 
 def starts_of(form: str) -> tuple[str, ...]:
-    """The named starts of a form: a mixed one only for more than one column of weights."""
+    """Return the named starts of a form of students; "mixed" needs more than one column of weights."""
     mixed = ("mixed",) if len(FORMS[form].score) > 1 else ()
     return ("semantic", "positional", *mixed, "random")
 
 
 def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
-    """Initial weights (p,), flat: columns of fields first, then what belongs to the value matrix.
+    """Return initial weights (p,), flat: the columns of fields first, then the vectors of the value matrix.
 
-    Every column starts at Q* (semantic), 1_d/sqrt(d) (positional) or 0.1 N(0, 1) (random), or the first at Q* and the
-    others at 1_d/sqrt(d) (mixed). The one column of "tied" also starts near Q* or 1_d/sqrt(d), displaced by noise.
-    Where Q* has several columns, each of the student's starts at its own (semantic), or the one column of "tied" at the
-    second (second). An l1 penalty draws weights as small as 1_d/sqrt(d) to zero; 0.3 times 1_d is about what a
-    positional student learns (encoding).
-    Columns that can be exchanged (rank 2) stay equal if they start equal: there all are displaced by
-    0.1 N(0, 1). The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but
-    no stationary point, as it would be with v = 0. The full one starts at V = 0.
+    The starts of a column are Q* ("semantic"), 1_d/sqrt(d) ("positional") and 0.1 N(0, 1) ("random"). With "mixed" the
+    first column starts at Q* and the others at 1_d/sqrt(d). The form "tied" has further starts: close to Q* or to
+    1_d/sqrt(d), displaced by noise ("near_semantic", "near_positional"); the second column of a teacher with several
+    columns ("second"); and 0.3 times 1_d, which is about what a positional student learns ("encoding"). An l1 penalty
+    would reduce weights as small as 1_d/sqrt(d) to zero. If Q* has several columns, each column of the student starts
+    at its own column of Q* ("semantic").
+
+    Two columns that can be exchanged (rank 2) would remain equal if they started equal, so both are displaced by
+    0.1 N(0, 1). The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1). This correction is
+    zero, but not a stationary point, as it would be with v = 0. The full value matrix starts at V = 0.
 
     Args:
-        teacher: Q*, (d,), or (t, d) of t columns.
-        rng: draws the noise, where there is any.
+        teacher: Q*, (d,), or (t, d) for t columns.
+        rng: random generator of the noise.
     """
     teachers = teacher.reshape(-1, teacher.shape[-1])
     known = STARTS if form == "tied" else starts_of(form)
@@ -104,14 +111,14 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
 
 @dataclass(frozen=True)
 class Fit:
-    """A trained student."""
+    """A trained student, with its training loss and convergence."""
 
-    weights: Tensor = field(repr=False)  #: (p,)
-    train_loss: float  #: R/d
+    weights: Tensor = field(repr=False)  #: final weights (p,)
+    train_loss: float  #: training loss R/d
     grad_norm: float  #: Euclidean norm of the gradient of R
-    steps: int  #: gradient evaluations
+    steps: int  #: number of gradient evaluations
     seconds: float  #: wall time; students trained together share it equally
-    converged: bool  #: grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
+    converged: bool  #: whether grad_norm is at most the tolerance of L-BFGS, for any optimizer
 
 
 @torch_defaults()
@@ -133,13 +140,14 @@ def fit(
     (True, torch.Size([50]))
 
     Args:
-        data: of `data_set`, `two_tokens.sample` or `students.sample`; or any `TrainingSet` beside its `risk`.
+        data: from `data_set`, `two_tokens.sample` or `students.sample`; or any `TrainingSet`, together with a `risk`.
         lam: ridge penalty, at least 0.
         starts: initial weights, (k, p).
-        optimizer: "lbfgs", L-BFGS to ``|grad R| <= 1e-4``; "gd" or "adam", with the published rates and steps.
-        risk: by default that of the data; another one is a function as `Risk` has it. No theory goes with that.
-        l1: further penalty ``l1 |w|`` on each weight w, by L-BFGS alone.
-        settings: of the optimizer, in the place of its own: `tolerance` of "lbfgs", `rate` and `steps` of "gd".
+        optimizer: "lbfgs", L-BFGS until ``|grad R| <= 1e-4``; "gd" or "adam", with the published rates and steps.
+        risk: a user-defined loss with the interface `Risk`; the default is the risk of the data. The theory does not
+            apply to a user-defined loss.
+        l1: additional penalty ``l1 |w|`` on each weight w, available for L-BFGS only.
+        settings: settings of the optimizer: `tolerance` for "lbfgs", `rate` and `steps` for "gd".
     """
     began = time.perf_counter()
     lam = check_real("lam", lam, "a finite number >= 0", lambda v: v >= 0)
@@ -147,34 +155,35 @@ def fit(
     minimise = OPTIMIZERS[check_choice("optimizer", optimizer, ("lbfgs",) if l1 else tuple(OPTIMIZERS))]
     for name, value in settings.items():
         if name not in SETTINGS[optimizer]:
-            raise BadInput(name, value, f"left out: {optimizer} takes {' and '.join(SETTINGS[optimizer]) or 'none'}")
+            raise BadInput(f"{optimizer} has no setting {name} (it has: {', '.join(SETTINGS[optimizer]) or 'none'})")
         (check_count if name == "steps" else check_positive)(name, value)
     own = risk
     if risk is None:
         check_kind("data", data, two_tokens.Dataset | students.Sentences)
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     elif missing := [name for name in ("d", "double") if not hasattr(data, name)]:
-        raise BadInput("data", data, f"a TrainingSet, it has no {' and no '.join(missing)}")
-    starts = _checked(data, starts)
+        raise BadInput(f"data is not a TrainingSet: it lacks {' and '.join(missing)}")
+    starts = _check_starts(data, starts)
     if own is not None:
         _ask_once(own, data, lam, starts)
     ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
     if "rate" in settings and not ends.isfinite().all():
-        raise BadInput("rate", settings["rate"], "smaller: gradient descent diverges")
+        raise BadInput("rate", settings["rate"], "smaller, because gradient descent diverges")
     seconds = (time.perf_counter() - began) / len(ends)
     risk, tolerance, fits = with_l1(risk, l1), settings.get("tolerance", LBFGS_TOLERANCE), []
     for weights, count in zip(ends, steps):
-        value, gradient = risk(data, weights[None], lam)  # one at a time: the others must not change its digits
+        # One student at a time, so that the other students do not change the digits.
+        value, gradient = risk(data, weights[None], lam)
         size = torch.linalg.vector_norm(gradient).item()
         converged = size <= tolerance and bool(value.isfinite())
         fits.append(Fit(weights, value.item() / data.d, size, count, seconds, converged))
     return fits
 
 
-def _checked(data: Any, starts: Any) -> Tensor:
-    """Initial weights that are finite and, where the data say what a student has, as many as one."""
+def _check_starts(data: Any, starts: Any) -> Tensor:
+    """Return initial weights as a tensor after a check that they are finite and have the right number."""
     try:
-        starts = torch.as_tensor(starts).detach().clone()  # of inference mode it could not be differentiated
+        starts = torch.as_tensor(starts).detach().clone()  # a tensor of inference mode could not be differentiated
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("starts", starts, "an array of weights (k, p)") from None
     sizes = getattr(data, "sizes", None)
@@ -187,7 +196,7 @@ def _checked(data: Any, starts: Any) -> Tensor:
 
 
 def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
-    """Complain of a risk that does not return for these students what a `Risk` does, or with another gradient."""
+    """Raise `BadInput` if a user-defined risk does not have the interface `Risk`, or returns a wrong gradient."""
     try:
         signature(risk).bind(data, starts, lam)
     except (TypeError, ValueError):
@@ -196,26 +205,28 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
     parts = returned if isinstance(returned, tuple) else (returned,)
     shapes = [tuple(part.shape) if isinstance(part, Tensor) else type(part).__name__ for part in parts]
     if shapes != wanted:
-        raise BadInput("shapes of what risk returns", shapes, f"{wanted}, of two tensors")
+        raise BadInput(f"risk must return two tensors, of the shapes {wanted}; it returned {shapes}")
     if not parts[0].isfinite().all():
         raise BadInput("risk of the starts", parts[0].detach(), "finite")
 
     def as_told(weights: Tensor) -> Tensor:
-        """The risk, of which autograd knows the gradient that comes with it."""
+        """Return the risk, with the returned gradient as its derivative for autograd."""
         values, gradient = (part.detach().double() for part in risk(data, weights.detach().to(starts), lam))
         return values + (gradient * (weights - weights.detach())).sum(1)
 
     size = max(1.0, float(parts[0].detach().abs().max()))
     try:
-        gradcheck(as_told, starts.double().requires_grad_(), eps=NUDGE, atol=MISSED * size, rtol=0.1, fast_mode=True)
+        gradcheck(
+            as_told, starts.double().requires_grad_(), eps=NUDGE, atol=GRADIENT_ERROR * size, rtol=0.1, fast_mode=True
+        )
     except GradcheckError:
-        raise BadInput("risk", risk, "steady, and to grow by its gradient, see torch.autograd.gradcheck") from None
+        raise BadInput("risk returns a wrong gradient, or is not continuous; see torch.autograd.gradcheck") from None
 
 
 def gradient_descent(
     data: Any, lam: float, starts: Tensor, risk: Risk = two_tokens.risk, rate: float = GD_RATE, steps: int = GD_STEPS
 ) -> tuple[Tensor, list[int]]:
-    """Full-batch gradient descent, the ridge penalty as weight decay: `steps` steps Q <- Q - rate grad R(Q)."""
+    """Minimise the risk by full-batch gradient descent: `steps` steps Q <- Q - rate grad R(Q) with the penalty."""
     weights = starts.clone()
     for _ in range(steps):
         weights.sub_(risk(data, weights, lam)[1], alpha=rate)
@@ -223,7 +234,7 @@ def gradient_descent(
 
 
 def adam(data: Any, lam: float, starts: Tensor, risk: Risk) -> tuple[Tensor, list[int]]:
-    """Full-batch Adam on R, all students at once."""
+    """Minimise the risk by full-batch Adam, for all students at once."""
     weights = starts.clone()
     optimizer = torch.optim.Adam([weights], lr=ADAM_RATE)
     for _ in range(ADAM_STEPS):
@@ -235,12 +246,12 @@ def adam(data: Any, lam: float, starts: Tensor, risk: Risk) -> tuple[Tensor, lis
 def lbfgs(
     data: Any, lam: float, starts: Tensor, risk: Risk, tolerance: float = LBFGS_TOLERANCE, l1: float = 0.0
 ) -> tuple[Tensor, list[int]]:
-    """SciPy's L-BFGS, one student after the other, down to ``|grad R| <= tolerance``."""
+    """Minimise the risk by SciPy's L-BFGS until ``|grad R| <= tolerance``, one student after another."""
     ends, steps = [], []
     for start in starts:
         end, count = _lbfgs_one(data, lam, start, risk, tolerance, l1)
         if torch.linalg.vector_norm(with_l1(risk, l1)(data, end[None], lam)[1]) > tolerance:
-            # Rounding of the risk has stopped the line search: finish with more digits.
+            # Rounding of the risk has stopped the line search, so the minimisation continues in float64.
             end, more = _lbfgs_one(data.double(), lam, end.double(), risk, tolerance, l1)
             count += more
         ends.append(end.to(start))
@@ -249,9 +260,9 @@ def lbfgs(
 
 
 def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: float, l1: float) -> tuple[Tensor, int]:
-    """Minimum from one start (d,), and the number of gradient evaluations.
+    """Return the minimum from one start (d,), and the number of gradient evaluations.
 
-    An l1 penalty is smooth where a weight is the difference of two parts that are at least 0.
+    With an l1 penalty each weight is the difference of two parts that are at least 0, in which the penalty is smooth.
     """
 
     def value_and_gradient(flat):
@@ -263,7 +274,7 @@ def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: floa
         return value + l1 * parts.sum(), np.concatenate([l1 + gradient, l1 - gradient])
 
     options = {
-        "gtol": tolerance / len(start) ** 0.5,  # SciPy bounds the largest component
+        "gtol": tolerance / len(start) ** 0.5,  # SciPy's tolerance is for the largest component
         "ftol": 0,
         "maxcor": 20,
         "maxiter": LBFGS_STEPS,
@@ -280,7 +291,7 @@ def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: floa
 
 
 def with_l1(risk: Risk, l1: float) -> Risk:
-    """The risk with the further penalty ``l1 |w|`` on each weight, and its subgradient of the smallest norm."""
+    """Return the risk with the additional penalty ``l1 |w|`` on each weight, and its subgradient of smallest norm."""
     if l1 == 0:
         return risk
 

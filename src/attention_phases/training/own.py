@@ -1,4 +1,4 @@
-"""A training of one's own on the data sets of `train`: what PyTorch differentiates, and what tables say of weights."""
+"""User-defined training on the data sets of `train`: a differentiable risk, and measurements of any weights."""
 
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from ..errors import BadInput, check_kind
-from ..machine import device_for, torch_defaults
+from ..machine import choose_device, torch_defaults
 from ..model import two_tokens
 from ..model.sentences import draw_in_chunks, labels, positional_encoding, sentence_count
-from ..model.weights import of_weights
+from ..model.weights import measure_student
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
 from .optimizers import Risk, with_l1
@@ -21,35 +21,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Labelled(two_tokens.Dataset):
-    """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
+class LabelledData(two_tokens.Dataset):
+    """The sentences of one seed of `train`, in float32, for `fit` and for a user-defined training."""
 
-    task: Task = field(repr=False)  #: what is to be learnt
+    task: Task = field(repr=False)  #: teacher, data and penalty
     origin: dict[str, Any]  #: task, size and seed, see `origin_of`
     #: x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
     sentences: Tensor = field(repr=False)
-    labels: Tensor = field(repr=False)  #: Y xi, what it should answer, (n, 2, d)
+    labels: Tensor = field(repr=False)  #: labels Y xi, (n, 2, d)
 
     def __repr__(self) -> str:
         alpha, d, seed = (self.origin[name] for name in ("alpha", "d", "seed"))
         return f"data_set({self.task!r}, alpha={alpha}, d={d}, seed={seed})"
 
     def risk(self, weights: Any) -> Tensor:
-        """Return the risk R (Eq. 3) with its penalties of weights (d,) or (k, d), as () or (k,), in float64.
-
-        The training loss is R/d. Autograd takes its first derivatives from the compiled gradient of `two_tokens.risk`.
-        Higher derivatives, `torch.func` and `torch.compile` take `two_tokens.by_products` instead, which is slower.
-        The risk is computed where the weights are. Data that are elsewhere are copied there, once.
-        """
+        """Return the risk R (Eq. 3) with its penalties for weights (d,) or (k, d), as () or (k,), in float64."""
         weights = _tensor(self, weights)
         data = self._beside(weights)
         if torch._C._are_functorch_transforms_active() or torch.compiler.is_compiling():
-            # Neither sees into code that Numba has compiled.
+            # torch.func and torch.compile cannot trace code that Numba has compiled.
             return _differentiable(data, weights)[0]
         return _Risk.apply(weights, data)  # pyright: ignore[reportReturnType]
 
     def _beside(self, weights: Tensor) -> Self:
-        """The same on the device of the weights; a copy is kept for the next step."""
+        """Return the data on the device of the weights; a copy is stored for the next step."""
         if weights.device == self.inputs.device:
             return self
         copies = vars(self).setdefault("_copies", {})
@@ -60,7 +55,7 @@ class Labelled(two_tokens.Dataset):
 
 class _Risk(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, data: Labelled) -> Tensor:  # pyright: ignore
+    def forward(ctx: Any, weights: Tensor, data: LabelledData) -> Tensor:  # pyright: ignore
         values, gradient = _evaluate(two_tokens.risk, data, weights.detach())
         ctx.save_for_backward(weights, gradient)
         ctx.data = data
@@ -69,27 +64,27 @@ class _Risk(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, of_values: Tensor) -> tuple:  # pyright: ignore[reportIncompatibleMethodOverride]
         weights, gradient = ctx.saved_tensors
-        if torch.is_grad_enabled():  # by `create_graph`: the gradient may be differentiated again
+        if torch.is_grad_enabled():  # with `create_graph` the gradient may be differentiated again
             gradient = _differentiable(ctx.data, weights)[1]
         return gradient * of_values[..., None].to(gradient.dtype), None
 
 
-def _differentiable(data: Labelled, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """`_evaluate` the risk by operations that PyTorch differentiates as often as it is asked to."""
+def _differentiable(data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the result of `_evaluate`, computed by operations that PyTorch can differentiate any number of times."""
     with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
-        return _evaluate(two_tokens.by_products, data, weights)
+        return _evaluate(two_tokens.risk_by_products, data, weights)
 
 
-def _evaluate(risk: Risk, data: Labelled, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """The risk of weights (..., d) by a function of `two_tokens`, with the penalties of the task; and its gradient."""
+def _evaluate(risk: Risk, data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the risk of weights (..., d), with the penalties of the task, and its gradient, by a given function."""
     rows, task = weights.reshape(-1, data.d).to(data.inputs).contiguous(), data.task
     values, gradient = with_l1(risk, task.l1)(data, rows, task.lam)
     return values.reshape(weights.shape[:-1]), gradient.reshape(weights.shape).to(weights)
 
 
 @torch_defaults()
-def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu") -> Labelled:
-    """Return the sentences, labels and teacher that ``train(task, alpha, d, seeds=[seed])`` trains on, as tensors.
+def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu") -> LabelledData:
+    """Return the sentences, labels and teacher of ``train(task, alpha, d, seeds=[seed])`` as tensors.
 
     >>> from attention_phases import Task, data_set
     >>> data = data_set(Task(omega=0.3), alpha=1.5, d=40, seed=0)
@@ -100,29 +95,29 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu
     >>> weights.grad.shape
     torch.Size([40])
 
-    A student of weights Q reads ``h = x Q/sqrt(d)`` of each token x and answers ``softmax(h h^T) x``; R is the sum over
-    sentences of ``|label - answer|^2/(2 d)`` and ``lam |Q|^2/2``. The `device` is where the tensors are, "cpu", "cuda"
-    or "auto", as for `train`; the sentences do not depend on it.
+    A student with weights Q has the field ``h = x Q/sqrt(d)`` for each token x, and its answer is ``softmax(h h^T) x``.
+    The risk R is the sum over sentences of ``|label - answer|^2/(2 d)``, plus ``lam |Q|^2/2``. The tensors are on the
+    `device`, which is "cpu", "cuda" or "auto" as for `train`. The sentences do not depend on the device.
     """
-    record, device = record_of(task, alpha, d, seed), device_for(device, d)
+    record, device = record_of(task, alpha, d, seed), choose_device(device, d)
     rng = np.random.default_rng(seed_sequence(record))
     origin = origin_of(task=task, alpha=alpha, d=d, seed=seed)
     teacher, chunks = draw_in_chunks(task, alpha, d, rng, device, copies=3)
 
-    def labelled(xi: Tensor, y: Tensor) -> Labelled:
+    def labelled(xi: Tensor, y: Tensor) -> LabelledData:
         x, goal = positional_encoding(task, xi), labels(task, xi, y)
         tokens = {"sentences": x.transpose(0, 1).contiguous(), "labels": goal.transpose(0, 1).contiguous()}
-        return Labelled(**vars(two_tokens.reduced(x, goal, teacher)), task=task, origin=origin, **tokens)
+        return LabelledData(**vars(two_tokens.reduce_sentences(x, goal, teacher)), task=task, origin=origin, **tokens)
 
     return two_tokens.join((labelled(*chunk) for chunk in chunks), sentence_count(alpha, d), device)
 
 
 @torch_defaults()
-def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
-    """Return what `train` says of its students, of any weights (d,) or (k, d): a row of each.
+def measure(task: Task, weights: Any, data: LabelledData) -> "pd.DataFrame":
+    """Return a table of the measurements of `train` for any weights (d,) or (k, d), with one row per student.
 
-    The columns are q, m, theta, train_loss, test_mse (exact at this d, up to 1e-3 of it) and linear_mse, of the linear
-    model on the same sentences; NaN where weights are not finite.
+    The columns are q, m, theta, train_loss, test_mse (exact at this d, up to a relative error of 1e-3) and linear_mse,
+    the test error of the linear model on the same sentences. They are NaN if the weights are not finite.
 
     >>> from attention_phases import Task, data_set, measure
     >>> data = data_set(Task(), 2.0, 50)
@@ -131,24 +126,25 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
 
     Args:
         weights: a tensor, with or without a gradient, or an array.
-        data: of `data_set`, for the same task; weights that are elsewhere are moved to its device.
+        data: data from `data_set` for the same task; the weights are moved to their device if necessary.
     """
     import pandas as pd  # slow to load
 
-    check_kind("data", data, Labelled)
+    check_kind("data", data, LabelledData)
     check_kind("task", task, Task)
     for name in (parameter.name for parameter in fields(Task)):
         if (value := getattr(task, name)) != (of_data := getattr(data.task, name)):
-            raise BadInput(name, value, f"{of_data}, as in the task of the data")
+            raise BadInput(f"the task has {name} = {value}, but the data were drawn with {name} = {of_data}")
     rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
-    losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
-    table = pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
+    # One row at a time, so that the digits are the same as in `train`.
+    losses = [data.risk(row).item() / data.d for row in rows]
+    table = pd.DataFrame([measure_student(task, data, row, loss) for row, loss in zip(rows, losses)])
     table.attrs |= data.origin
     return table
 
 
 def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:
-    """Weights (d,) or (k, d) as a tensor."""
+    """Return weights (d,) or (k, d) as a tensor."""
     try:
         if not isinstance(weights, Tensor):
             weights = torch_defaults()(torch.as_tensor)(weights).to(data.inputs.device)

@@ -1,4 +1,4 @@
-"""Students trained on data sets, and what is measured of them (paper, Section 5 and Appendix E.3)."""
+"""Training of students on sampled data sets, and their measurements (paper, Section 5 and Appendix E.3)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,11 +7,11 @@ import numpy as np
 import torch
 
 from ..errors import BadInput, check_seeds, check_several
-from ..machine import device_for, spread, torch_defaults
+from ..machine import choose_device, map_jobs, torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
-from ..model.weights import of_weights
+from ..model.weights import measure_student
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
 from .optimizers import fit, start_weights
@@ -19,7 +19,7 @@ from .optimizers import fit, start_weights
 if TYPE_CHECKING:
     import pandas as pd
 
-FRESH = 4000  # sentences of another task, on which an error scatters by two or three per cent
+TEST_SENTENCES = 4000  # sentences for the test error on a different task, which give it to two or three per cent
 
 
 def train(
@@ -35,12 +35,12 @@ def train(
     device: str = "cpu",
     **settings: float,
 ) -> "pd.DataFrame":
-    """Train students on sampled sentences, and return a row for each data set and start.
+    """Train students on sampled sentences, and return a table with a row for each data set and start.
 
-    The columns are those of the stored tables: seed, start, q, m, theta, train_loss, test_mse, linear_mse (of the
-    linear model on the same sentences), grad_norm, steps, seconds; and converged. Test errors are exact expectations at
-    this d, up to 1e-3 of their value. With several columns of weights q is ``sigma^2 tr(q)``, m and theta are norms,
-    and the overlaps themselves follow without sigma^2, as q_11, q_12, m_1 and so on.
+    The columns are as in the stored tables: seed, start, q, m, theta, train_loss, test_mse, linear_mse (the test error
+    of the linear model on the same sentences), grad_norm, steps, seconds, and converged. Test errors are exact
+    expectations at this d, up to a relative error of 1e-3. With several columns of weights q is ``sigma^2 tr(q)``, m
+    and theta are norms, and further columns hold the single overlaps without sigma^2: q_11, q_12, m_1 and so on.
 
     >>> from attention_phases import Task, train
     >>> students = train(Task(omega=0.3), alpha=2.0, d=50, seeds=range(2))
@@ -54,27 +54,29 @@ def train(
     Args:
         alpha: sample complexity n/d.
         d: embedding dimension.
-        seeds: how many data sets, 0 to seeds - 1; or a list that names them. The sentences are those of the stored
-            tables, of `data_set` and of `message_passing`; another task, if only in a penalty, has others.
+        seeds: number of data sets, which are then 0 to seeds - 1, or a list of their numbers. The sentences are the
+            same as in the stored tables, in `data_set` and in `message_passing`. A task with another parameter, even if
+            it is only a penalty, has other sentences.
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
-        workers: processes, by default one a core where work takes longer than starting them, and this one alone for a
-            GPU; no number depends on it.
-        report: called without arguments after each data set.
-        device: "cpu", "cuda", a GPU, or "auto", the GPU where one is there and d is at least `machine.GPU_FROM`. The
-            sentences are the same everywhere; sums are rounded otherwise on a GPU.
+        workers: number of processes. The default is one per core if the work takes longer than starting them, and one
+            for a GPU. No result depends on it.
+        report: function that is called without arguments after each data set.
+        device: "cpu", "cuda" for a GPU, or "auto", which is the GPU if there is one and d is at least
+            `machine.SMALLEST_GPU_DIMENSION`. The sentences are the same on every device, but a GPU rounds sums
+            differently.
     """
     import pandas as pd  # slow to load
 
     seeds = check_seeds(seeds)
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     if len({*starts}) < len(starts):
-        raise BadInput("starts", starts, "different ones")
-    records, device = [record_of(task, alpha, d, seed, architecture) for seed in seeds], device_for(device, d)
+        raise BadInput(f"starts = {starts} names a start twice")
+    records, device = [record_of(task, alpha, d, seed, architecture) for seed in seeds], choose_device(device, d)
     jobs = [(record, (task, alpha, d, architecture, device), starts, optimizer, settings) for record in records]
     workers = 1 if workers is None and device != "cpu" else workers
-    tables = spread(_trial, jobs, workers, report)
+    tables = map_jobs(_trial, jobs, workers, report)
     table = pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
     asked = {"task": task, "architecture": architecture, "alpha": alpha, "d": d, "seeds": seeds, "optimizer": optimizer}
     table.attrs |= origin_of(**asked, device=device, **settings)
@@ -83,7 +85,7 @@ def train(
 
 @torch_defaults()
 def _trial(job: tuple) -> list[dict[str, Any]]:
-    """The rows of one data set."""
+    """Return the rows of `train` for one data set."""
     record, (task, alpha, d, architecture, device), starts, optimizer, settings = job
     rng, own = np.random.default_rng(seed_sequence(record)), None if architecture == STANDARD else architecture
     return train_on(task, sample(task, alpha, d, rng, own, device), starts, rng, optimizer, own, **settings)
@@ -97,9 +99,10 @@ def sample(
     architecture: Architecture | None = None,
     device: str = "cpu",
 ) -> two_tokens.Dataset | students.Sentences:
-    """Draw a teacher and a training set, in the form that serves the architecture best."""
+    """Draw a teacher and a training set, in the form with the fastest risk for the architecture."""
     if architecture in (None, Architecture("tied"), Architecture("rank2")):  # two independent tokens
-        return two_tokens.sample(task, alpha, d, rng, device)  # the same sentences, and a gradient in half the time
+        # The sentences are the same, and the gradient takes half the time.
+        return two_tokens.sample(task, alpha, d, rng, device)
     return students.sample(task, architecture, alpha, d, rng, device)
 
 
@@ -115,14 +118,16 @@ def train_on(
     tested: Task | None = None,
     **settings: float,
 ) -> list[dict[str, Any]]:
-    """Train from every start on a training set that `rng` has drawn, and return the rows of `train` without the seed.
+    """Train a student from every start on one training set, and return the rows of `train` without the seed.
 
     Args:
-        architecture: none for the standard one, whose test error then comes from its overlaps.
-        given: weight of A that the student adds itself to its attention.
-        displaced: relative displacement of every weight of the starts, N(0, 1) times that; the data stay the same.
-        tested: another task of the same teacher, on whose `FRESH` sentences the rows then have what students err by,
-            `tested_mse`, and the linear model fitted on the training set, `tested_linear_mse`.
+        rng: random generator, after it has drawn the training set.
+        architecture: None for the standard one, whose test error is computed from its overlaps.
+        given: weight of A in the student's attention, for a student that is given A.
+        displaced: standard deviation of a random relative displacement of every start weight; the data do not change.
+        tested: a different task with the same teacher. The rows then have the test errors on `TEST_SENTENCES` sentences
+            of this task: `tested_mse` of the student, and `tested_linear_mse` of the linear model fitted on the
+            training set.
     """
     form = architecture.form if architecture else STANDARD.form
     weights = torch.stack([start_weights(start, data.teacher, rng, form) for start in starts])
@@ -130,11 +135,11 @@ def train_on(
     fits = fit(data, task.lam, weights * (1 + displaced * noise), optimizer, l1=task.l1, **settings)
     rows = []
     for start, student in zip(starts, fits):
-        measured = of_weights(task, data, student.weights, student.train_loss, architecture, given)
+        measured = measure_student(task, data, student.weights, student.train_loss, architecture, given)
         found = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
         rows.append({"start": start, **measured, **found})
     if tested is not None:
-        fresh = draw_sentences(tested, data.teacher.cpu(), FRESH, rng)
+        fresh = draw_sentences(tested, data.teacher.cpu(), TEST_SENTENCES, rng)
         linear = sampled_error(tested, *fresh, mixing=data.linear())
         for row, student in zip(rows, fits):
             row |= {"tested_mse": sampled_error(tested, *fresh, student.weights.cpu()), "tested_linear_mse": linear}

@@ -88,7 +88,7 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
     r = (h - w) / V
     sums = np.stack([(r * part).sum(1) for part in (r, points[:, :2], points[:, 2:])]) @ weights
     power, student_noise, teacher_noise = sums[:, None, None, None]
-    moreau = weights @ moreau + equations.unfitted(task)
+    moreau = weights @ moreau + equations.unfitted_loss(task)
     return Averages(
         power=power,
         student_noise=student_noise,

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from attention_phases.amp.message_passing import DAMPING, damped, step
+from attention_phases.amp.message_passing import DAMPING, damp, step
 from attention_phases.model.weights import overlaps
 
 PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
@@ -23,7 +23,7 @@ def contraction(task, data, fixed, noise, steps):
     state = fixed._replace(weights=fixed.weights + size * noise / np.linalg.norm(noise))
     distances = [1.0]
     for _ in range(steps):
-        state = damped(state, step(task, data, state), DAMPING)
+        state = damp(state, step(task, data, state), DAMPING)
         distances.append(float(np.linalg.norm(state.weights - fixed.weights) / size))
     return np.array(distances)
 
@@ -39,7 +39,7 @@ def copies(task, data, starts, damping, width, before, over):
     """
     pair, measured = starts, []
     for k in range(before + over):
-        last, pair = pair, [damped(state, step(task, data, state, width), damping) for state in pair]
+        last, pair = pair, [damp(state, step(task, data, state, width), damping) for state in pair]
         if k >= before:
             first, second = (state.weights for state in pair)
             point = overlaps(task, torch.from_numpy(first), data.teacher)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention_phases.attention import own_attention
 from attention_phases.model.two_tokens import Dataset, risk
-from attention_phases.training.optimizers import GD_RATE, LOWER, Fit, fit, lbfgs
+from attention_phases.training.optimizers import GD_RATE, LOSS_RESOLUTION, Fit, fit, lbfgs
 
 TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high by some 1e-7
 
@@ -37,7 +37,7 @@ def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | N
         stiffness[number] = 0
         weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], risk, TRIED)
         weights, _ = lbfgs(data, lam, weights, risk, TRIED)
-        if risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - LOWER:
+        if risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - LOSS_RESOLUTION:
             return fit(data, lam, weights)[0]
     return None
 

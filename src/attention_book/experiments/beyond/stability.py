@@ -31,13 +31,13 @@ def measure(cell):
     There are rows "contraction" where the damped iteration settles. Rows "copies" have means over late iterations, for
     each `damping` and `width`. There are none where the overlaps run away.
     """
-    from attention_phases.amp.message_passing import iterate, limiting, start_state
+    from attention_phases.amp.message_passing import iterate, limiting_data, start_state
     from attention_phases.model.two_tokens import sample
 
     from .convergence import SCHEDULES, contraction, copies
 
     task, rng = cell.task, cell.rng()
-    data = limiting(task, sample(task, cell.alpha, cell.d, rng))
+    data = limiting_data(task, sample(task, cell.alpha, cell.d, rng))
     first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
     second = first + COPY_NOISE[cell.start] * rng.standard_normal(cell.d)
     starts = [start_state(task, data, weights) for weights in (first, second)]

@@ -56,7 +56,7 @@ def measure(cell, kept):
 
     from ...store.parquet import encode
 
-    test, frozen = data(cell)[1], transformer.free(cell.variant) == 0
+    test, frozen = data(cell)[1], transformer.trained_maskned_maskned_mask(cell.variant) == 0
     rows = [{"what": "distance", **row} for row in transformer.distances(kept, frozen)]
     for after, flat in (("adam", kept["trained"]), ("sgd", kept["final"])):
         rows.append({"what": "shares", "after": after, **transformer.variance_shares(flat, test.tokens)})
@@ -81,7 +81,7 @@ def train_exchanged(cell):
 
     sequences, test = data(run_of(cell, cell.data_seed))
     orders = seeds(run_of(cell, cell.data_seed))[3:]
-    mask = transformer.free(cell.variant)
+    mask = transformer.trained_maskned_maskned_mask(cell.variant)
     current = transformer.start(np.random.default_rng(seeds(run_of(cell, cell.start_seed))[1])) * mask
     model, rows = transformer.trainable(current, mask), []
     for epoch in range(1, cell.epochs + 1):

@@ -1,1 +1,1 @@
-"""One step of replica symmetry breaking (1RSB) of the rank-one student."""
+"""One step of replica symmetry breaking (1RSB) for the student with one column of weights."""

@@ -1,10 +1,10 @@
-"""The state evolution with one step of replica symmetry breaking, a valley of many minima, and its fixed points.
+"""State evolution with one step of replica symmetry breaking: a valley of many minima, and its fixed points.
 
-The minima have the mutual overlap q0 and the size q1; gap = q1 - q0. Minima of the risk R are weighted by exp(-y R).
-The outer fields are those of the replica-symmetric equations with q0 instead of q. Around each of them, inner fields
-``w = w0 + sqrt(gap) z``, z ~ N(0, 1), have the weight exp(-y M(w)), M the Moreau envelope. ``<.>`` is the weighted mean
-over the inner fields, E the mean over the outer fields, and r = (h* - w)/V. At gap = 0 these
-are the replica-symmetric equations of the standard student, for any y.
+The minima have the mutual overlap q0 and the self-overlap q1, and gap = q1 - q0. A minimum of the risk R has the weight
+exp(-y R). The outer fields w0 have the law of the fields in the replica-symmetric equations, with q0 instead of q. The
+inner fields around an outer field are ``w = w0 + sqrt(gap) z`` with z ~ N(0, 1), weighted by exp(-y M(w)), where M is
+the Moreau envelope. ``<.>`` is the weighted mean over the inner fields, E is the mean over the outer fields, and
+r = (h* - w)/V. At gap = 0 the equations are the replica-symmetric equations of the standard student, for any y.
 """
 
 from dataclasses import dataclass
@@ -14,33 +14,35 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...measured import standard_error
-from ...quadrature import over_scrambles, pool
+from ...quadrature import map_scrambles, pool
 from ...task import Task
 from ...theory.branch import BranchMap, Net
-from ...theory.equations import UNTOLD, Overlaps, teacher_fit, unfitted
+from ...theory.equations import SMALLEST_REST, Overlaps, teacher_fit, unfitted_loss
 from ...theory.kernels.two_tokens import forces
 from ...theory.solver import derivatives, displacement, is_present, is_settled
 
-RADII, ANGLES = 3, 6  # of the inner points
-FEW = 2**9  # points a scramble on which derivatives are taken
-MORE = 4 * FEW  # if these lead nowhere, as close to where the gap closes
-CHORDS = 12  # steps on all points at most
-LONGEST_STEP = 1.0  # step of a coordinate
+RADII, ANGLES = 3, 6  # number of circles of the inner points, and of points on each circle
+DERIVATIVE_POINTS = 2**9  # points per scramble with which derivatives are computed
+RETRY_POINTS = (
+    4 * DERIVATIVE_POINTS
+)  # points per scramble if Newton's method fails with `DERIVATIVE_POINTS`, as it may where the gap is almost zero
+CHORDS = 12  # largest number of steps with all points
+LONGEST_STEP = 1.0  # largest step of one coordinate
 
 
 class Valley(NamedTuple):
-    """Order parameters at y: gap = q1 - q0, and those of `Overlaps` with q0 instead of q; floats, or one a scramble."""
+    """The order parameters at a Parisi parameter y: floats, or arrays with one value per scramble."""
 
-    q0: Any  #: overlap of minima
-    gap: Any  #: q1 - q0
-    m: Any  #: with the positions
-    theta: Any  #: with the teacher
+    q0: Any  #: overlap between two minima
+    gap: Any  #: q1 - q0, where q1 is the overlap of a minimum with itself
+    m: Any  #: overlap with the positional encoding
+    theta: Any  #: overlap with the teacher
     V: Any  #: response within a minimum
     y: Any  #: Parisi parameter
 
 
 class InnerAverages(NamedTuple):
-    """Expectations over the fields; each entry a float, or an array with one value a scramble."""
+    """Expectations over the fields; each entry is a float, or an array with one value per scramble."""
 
     pull: np.ndarray  #: E[<r_1> - <r_2>]
     power: np.ndarray  #: ``E<|r|^2>``
@@ -53,7 +55,7 @@ class InnerAverages(NamedTuple):
 
 
 class ValleyHats(NamedTuple):
-    """The conjugates of the order parameters; each entry a float, or an array with one value a scramble."""
+    """The conjugates of the order parameters; each entry is a float, or an array with one value per scramble."""
 
     q0: Any  #: conjugate of q0
     q1: Any  #: conjugate of q1
@@ -63,10 +65,11 @@ class ValleyHats(NamedTuple):
 
 
 def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
-    """Return points of the plane, on circles, and their weights under the normal law: (radii * angles, 3).
+    """Return points on circles in the plane and their weights under the normal law: (radii * angles, 3).
 
-    The radii are Gauss-Laguerre's; every other circle is turned by half a step. A kink of M is a line, and the
-    circles, turned by another angle around each outer field, meet it as often as they should.
+    The radii are from the Gauss-Laguerre rule, and every second circle is turned by half a step. M has kinks along
+    lines. The circles are turned by a different angle for each outer field, so that they cross these lines without
+    bias.
     """
     squares, weights = np.polynomial.laguerre.laggauss(radii)
     turns = 2 * np.pi * (np.arange(angles) + np.arange(radii)[:, None] % 2 / 2) / angles
@@ -76,17 +79,17 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
 
 
 class Fields(NamedTuple):
-    """Of N outer fields, each with K inner ones, along a first axis of the two tokens."""
+    """The outer fields of N sentences, each with K inner fields; the first axis counts the two tokens."""
 
-    xi: np.ndarray  #: (2, N), of the outer fields
-    zeta: np.ndarray  #: (2, N), of the teacher's
-    z: np.ndarray  #: (2, K, N), of the inner fields
-    outer: np.ndarray  #: (2, 1, N), w0
-    targets: np.ndarray  #: (2, 1, N), what S_11 and S_22 should be
+    xi: np.ndarray  #: (2, N), standard normal variables of the outer fields
+    zeta: np.ndarray  #: (2, N), standard normal variables of the teacher's fields
+    z: np.ndarray  #: (2, K, N), standard normal variables of the inner fields
+    outer: np.ndarray  #: (2, 1, N), outer fields w0
+    targets: np.ndarray  #: (2, 1, N), values of S_11 and S_22 that fit the teacher best
 
     @classmethod
     def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
-        """Return the fields of a net (N, 6): xi, zeta, and two numbers whose direction turns the inner points."""
+        """Return the fields for a net (N, 6): xi, zeta, and two numbers whose direction turns the inner points."""
         xi, zeta, turn = net.T.reshape(3, 2, -1)
         cosine, sine = turn / np.hypot(*turn)
         x1, x2 = inner.T[:2, :, None]
@@ -101,24 +104,24 @@ class Fields(NamedTuple):
         w = self.outer + sqrt(valley.gap) * z
         targets = np.broadcast_to(self.targets, w.shape).reshape(2, -1)
         r, envelope = forces(w.reshape(2, -1), targets, valley.V, task.sigma**2)
-        return r.reshape(w.shape), envelope.reshape(w.shape[1:]) + unfitted(task)
+        return r.reshape(w.shape), envelope.reshape(w.shape[1:]) + unfitted_loss(task)
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return the averages of each scramble of points (scrambles, N, 6), with the `inner_points` (K, 3) `inner`."""
+    """Return the averages over points (scrambles, N, 6) by scramble; `inner` are the `inner_points` (K, 3)."""
     inner = inner_points() if inner is None else inner
 
     def means(nets):
         return np.array([_net_means(net, task, valley, inner) for net in nets]).T
 
-    return InnerAverages(*over_scrambles(means, (points,)))
+    return InnerAverages(*map_scrambles(means, (points,)))
 
 
 def _net_means(net, task, valley, inner):
-    """The entries of `InnerAverages` on one net (N, 6)."""
+    """Return the entries of `InnerAverages` for one net (N, 6)."""
     fields, y, V = Fields.of(task, valley, net, inner), valley.y, valley.V
     r, envelope = fields.forces(task, valley, fields.z)
-    weights = inner[:, 2:] * np.exp(-y * (envelope - envelope[0]))  # near 1
+    weights = inner[:, 2:] * np.exp(-y * (envelope - envelope[0]))
     mass = weights.sum(axis=0)
     weights /= mass
     force, power = np.einsum("kn,akn->an", weights, r), np.einsum("kn,akn,akn->n", weights, r, r)
@@ -137,13 +140,13 @@ def _net_means(net, task, valley, inner):
 
 
 def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages) -> ValleyHats:
-    """Return the conjugates from the averages at `valley`.
+    """Return the conjugates of the order parameters from the averages at `valley`.
 
-    V_hat = -alpha E<div r> is integrated by parts over the outer and the inner fields, in the shares of their
+    V_hat = -alpha E<div r> is integrated by parts over the outer and the inner fields, in proportion to their
     variances: ``V_hat = alpha y (P1 - P0 q0/q1) - alpha E<r . (sqrt(q0) xi + sqrt(gap) z)>/q1 + theta theta_hat/q1``.
     """
     q0, gap, m, theta, _, y = valley
-    untold = sqrt(max(task.sigma**2 - theta**2 / q0, UNTOLD * task.sigma**2))
+    untold = sqrt(max(task.sigma**2 - theta**2 / q0, SMALLEST_REST * task.sigma**2))
     theta_hat = (theta != 0) * alpha * averages.teacher_noise / untold
     weighted = y * ((q0 + gap) * averages.power - q0 * averages.mean_power)
     noise = sqrt(q0) * averages.outer_noise + sqrt(gap) * averages.inner_noise
@@ -157,13 +160,13 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
 
 
 def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
-    """Return D, and D0 = D - y sigma^2 (q1_hat - q0_hat); the bounds only keep a wild step inside the domain."""
+    """Return D and D0 = D - y sigma^2 (q1_hat - q0_hat); the bounds only act on a wild step, outside the domain."""
     D = np.maximum(task.lam + task.sigma**2 * hats.V, 1e-3 * task.lam)
     return D, np.maximum(D - y * task.sigma**2 * (hats.q1 - hats.q0), 1e-3 * D)
 
 
 def update(task: Task, y: float, hats: ValleyHats) -> Valley:
-    """Return the order parameters after one step, from the conjugates."""
+    """Return the order parameters after one step of the iteration, from the conjugates."""
     variance = task.sigma**2
     D, D0 = denominators(task, y, hats)
     signal = variance * hats.q0 + hats.m**2 + variance**2 * hats.theta**2
@@ -172,7 +175,10 @@ def update(task: Task, y: float, hats: ValleyHats) -> Valley:
 
 
 def potential(task: Task, alpha: float, valley: Valley, hats: ValleyHats, free):
-    """Return Phi(y), stationary in all order parameters and conjugates at a solution; `free` is of `InnerAverages`."""
+    """Return the potential Phi(y), which is stationary in all order parameters and conjugates at a solution.
+
+    free: entry of the `InnerAverages` of that name
+    """
     q0, gap, m, theta, V, y = valley
     D, D0 = denominators(task, y, hats)
     signal = task.sigma**2 * hats.q0 + hats.m**2 + task.sigma**4 * hats.theta**2
@@ -182,17 +188,20 @@ def potential(task: Task, alpha: float, valley: Valley, hats: ValleyHats, free):
 
 
 def energy(task: Task, alpha: float, valley: Valley, averages: InnerAverages):
-    """Return e(y) = alpha E<ell(h*)> + lambda q1/(2 sigma^2), which is d(y Phi)/dy at a solution."""
+    """Return the training loss e(y) = alpha E<ell(h*)> + lambda q1/(2 sigma^2), which is d(y Phi)/dy at a solution."""
     return alpha * averages.fitted_loss + task.lam * (valley.q0 + valley.gap) / (2 * task.sigma**2)
 
 
 @dataclass
 class BrokenBranch:
-    """One branch at one alpha and y, for the `solver`; coordinates as of `BranchMap`, with q0 for q, and log gap."""
+    """One branch at one alpha and y, with the interface that the `solver` expects.
 
-    task: Task  #: what is to be learnt
+    The coordinates are the coordinates of `BranchMap`, with q0 instead of q, and log gap.
+    """
+
+    task: Task  #: teacher, data and penalty
     alpha: float  #: sample complexity
-    branch: str  #: its name
+    branch: str  #: name of the branch
     y: float  #: Parisi parameter
 
     dimensions: ClassVar[int] = 6
@@ -202,7 +211,7 @@ class BrokenBranch:
         self.symmetric = BranchMap(self.task, self.alpha, self.branch)
 
     def pack(self, valley: Valley) -> np.ndarray:
-        """Return the coordinates (n,) of order parameters, or (scrambles, n) of arrays of them."""
+        """Return the coordinates (n,) of order parameters, or (scrambles, n) if the order parameters are arrays."""
         x = self.symmetric.pack(Overlaps.of(valley.q0, valley.m, valley.theta, valley.V))
         return np.array([*x.T, np.log(np.maximum(valley.gap, 1e-300))]).T
 
@@ -212,18 +221,18 @@ class BrokenBranch:
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
     def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
-        """Return the averages at x for each scramble of points (scrambles, N, 6).
+        """Return the averages at x over points (scrambles, N, 6), by scramble.
 
-        No minima are kept as warm starts: those of all inner points would be too many.
+        No minima are stored as warm starts, because the minima of all inner points would need too much memory.
         """
         return average(self.task, self.unpack(x), points)
 
     def step(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
-        """Return the coordinates after one step of the map from x, whose averages are given."""
+        """Return the coordinates after one step of the map from x, given the averages at x."""
         return self.pack(update(self.task, self.y, conjugates(self.task, self.alpha, self.unpack(x), averages)))
 
     def losses(self, x: np.ndarray, averages: InnerAverages) -> tuple:
-        """Return e and Phi at x."""
+        """Return the training loss e and the potential Phi at x."""
         valley = self.unpack(x)
         hats = conjugates(self.task, self.alpha, valley, averages)
         phi = potential(self.task, self.alpha, valley, hats, averages.free)
@@ -232,9 +241,9 @@ class BrokenBranch:
 
 @dataclass
 class SplitBranch(BrokenBranch):
-    """The replica-symmetric equations on the same points: fields split in the shares of a broken solution, y = 0."""
+    """The replica-symmetric equations (y = 0) on the points of a broken solution, with fields split in the same way."""
 
-    share: float  #: gap/q1 of the broken solution
+    share: float  #: ratio gap/q1 of the broken solution
 
     def pack(self, valley: Valley) -> np.ndarray:
         return self.symmetric.pack(Overlaps.of(valley.q0 + valley.gap, valley.m, valley.theta, valley.V))
@@ -245,21 +254,22 @@ class SplitBranch(BrokenBranch):
 
 
 class Root(NamedTuple):
-    """A root of the equations of a branch on all points, and what the averages there say.
+    """A root of the equations of a branch on all points, and the averages at the root.
 
-    Scramble k alone has its root at ``x + moves[:, k]``, and its energy is ``energies[k]``, to first order.
+    To first order, the equations of scramble k alone have their root at ``x + moves[:, k]``, with the energy
+    ``energies[k]``.
     """
 
-    model: BrokenBranch  #: the branch
-    x: np.ndarray  #: (n,)
-    averages: InnerAverages  #: over the points
-    energy: float  #: e
-    phi: float  #: Phi(y)
-    moves: np.ndarray  #: (n, scrambles)
-    energies: np.ndarray  #: (scrambles,)
-    log_y: np.ndarray  #: (scrambles,), by how much each moves log y; zeros where y is given
-    residual: float  #: as of `OneStep`
-    settled: bool  #: whether it solves the equations
+    model: BrokenBranch  #: equations of the branch
+    x: np.ndarray  #: (n,), coordinates of the root
+    averages: InnerAverages  #: averages at the root, by scramble
+    energy: float  #: training loss e
+    phi: float  #: potential Phi(y)
+    moves: np.ndarray  #: (n, scrambles), displacement of the root of each scramble
+    energies: np.ndarray  #: (scrambles,), training loss of each scramble
+    log_y: np.ndarray  #: (scrambles,), shift of log y for each scramble; zero if y is given
+    residual: float  #: residual as in `OneStep`
+    settled: bool  #: whether x solves the equations
     present: bool  #: whether the own overlap of the branch differs from zero
 
     @property
@@ -268,20 +278,20 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """Phi of each scramble (scrambles,), but for a constant: Phi is stationary in the order parameters."""
+        """Phi by scramble (scrambles,) up to a constant; this is enough because Phi is stationary."""
         return self.model.alpha * self.averages.free
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return nets of the first `FEW` and `MORE` points a scramble, and last of all points (scrambles, N, 6)."""
-    sizes = sorted({min(size, points.shape[1]) for size in (FEW, MORE)})
+    """Return nets of some, of more and of all points (scrambles, N, 6); the first two serve for derivatives."""
+    sizes = sorted({min(size, points.shape[1]) for size in (DERIVATIVE_POINTS, RETRY_POINTS)})
     return [Net(points[:, :size], fields=0) for size in (*sizes, points.shape[1])]
 
 
 def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
-    """Return the root on the last of `nested_nets`, near x (n,), by Newton's method with derivatives on a smaller one.
+    """Return the root near x (n,) on the last of `nested_nets`, by Newton's method with derivatives on a smaller net.
 
-    The next larger net serves where the derivatives on one lead nowhere.
+    If the method fails with the derivatives on the smallest net, the next larger net is used.
     """
     *smaller, whole = nets
     for net in smaller:
@@ -290,14 +300,17 @@ def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
             displaced, averages = displacement(model, x, net)
             return np.array([*displaced, model.losses(x, pool(averages))[0]])
 
-        root = _by_chords(model, x, derivatives(displacement_and_energy, x), whole)
+        root = _chord_iteration(model, x, derivatives(displacement_and_energy, x), whole)
         if root.settled:
             break
     return root
 
 
-def _by_chords(model, x, slopes, net):
-    """The root to which steps with given `slopes` of displacement and energy (n + 1, n) lead from x, or their end."""
+def _chord_iteration(model, x, slopes, net):
+    """Return the `Root` that steps with constant derivatives reach from x, or their last point.
+
+    slopes: derivatives (n + 1, n) of the displacement and of the energy
+    """
     jacobian, energy_slope = slopes[:-1], slopes[-1]
     for _ in range(CHORDS):
         displaced, averages = displacement(model, x, net)

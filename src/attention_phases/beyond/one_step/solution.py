@@ -1,8 +1,9 @@
-"""Solutions with one step of replica symmetry breaking, their ground state, and whether one step is enough.
+"""Solutions with one step of replica symmetry breaking, their ground state, and their stability.
 
-Sigma(y) = y (e - Phi) = y^2 dPhi/dy counts the minima of training loss e(y), as the logarithm of their number over d.
-The lowest ones are where Sigma is zero, at the maximum of Phi(y). They are found there, because Phi is stationary in
-all order parameters and known much better than its derivative. Differences are formed on the same points.
+Sigma(y) = y (e - Phi) = y^2 dPhi/dy is the complexity: the logarithm of the number of minima of training loss e(y),
+divided by d. The lowest minima are at Sigma = 0, which is the maximum of Phi(y). The maximum of Phi is searched for,
+because Phi is stationary in all order parameters and therefore much more precise than its derivative. Differences are
+computed on the same points.
 """
 
 from collections.abc import Callable
@@ -18,65 +19,66 @@ from ...task import Task
 from ...theory.branch import powell
 from ...theory.branches import MINIMA
 from ...theory.equations import Overlaps, Scalars
-from ...theory.solver import ENDED, STEP, TOLERANCE, UNSEEN, UNSETTLED, Solution, displacement, solve
+from ...theory.solver import BRANCH_END, NO_CONVERGENCE, NO_RESOLUTION, STEP, TOLERANCE, Solution, displacement, solve
 from . import equations
 from .equations import BrokenBranch, Fields, Root, SplitBranch, Valley
 
-# Why a solution failed, beside the reasons of `solver`.
+# Reasons why a solution failed, in addition to the reasons in `solver`.
 NO_MAXIMUM = "no maximum of Phi found"
-CLOSED = "gap has closed"
-DOUBLINGS = 3  # of y, and halvings, from the inverse of the training loss
-SMALLEST_GAP = 1e-4  # over q, under which the minima are one
-WIDENINGS = 60  # iterations of the gap alone
+GAP_CLOSED = "gap has closed"
+DOUBLINGS = 3  # largest number of doublings or halvings of y, starting from the inverse of the training loss
+SMALLEST_GAP = 1e-4  # ratio gap/q below which the minima count as a single minimum
+WIDENINGS = 60  # largest number of iterations of the gap at fixed overlaps
 
 
 @dataclass(frozen=True)
 class OneStep:
     """A solution with one step of replica symmetry breaking at one alpha.
 
-    At the ground state Phi is the training loss of the lowest minima, and Sigma is zero within its error.
+    At the ground state Phi is the training loss of the lowest minima, and Sigma is zero within its standard error.
     """
 
     valley: Valley  #: gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given
-    phi: float  #: Phi(y)
+    phi: float  #: potential Phi(y)
     energy: float  #: e = d(y Phi)/dy, the training loss of the minima
     shift: float  #: Phi minus the replica-symmetric training loss
     slope: float  #: dPhi/dalpha
-    residual: float  #: largest change of a coordinate of `BrokenBranch` under one more step of the map
-    #: Why the solution failed, empty if it converged. `UNSETTLED` and `ENDED` as for `Solution`, also of the
-    #: replica-symmetric solution from which it starts; `CLOSED`: the iteration came to a gap of zero, although it
-    #: opened at first; `NO_MAXIMUM`: Phi was not seen to fall on both sides of a ground state.
+    residual: float  #: largest change of a coordinate of `BrokenBranch` in one more step of the map
+    #: Why the solution failed; empty if it converged. `NO_CONVERGENCE` and `BRANCH_END` have the meaning that they have
+    #: for `Solution`, and also apply to the replica-symmetric solution from which the search starts. `GAP_CLOSED`: the
+    #: gap converged to zero, although it was positive at first. `NO_MAXIMUM`: no maximum of Phi was found, because Phi
+    #: was not found to decrease on both sides of a ground state.
     reason: str
     iterations: int  #: evaluations of the map
-    #: Of each scramble (scrambles,), but for a constant: everything in `quantities`; e and Sigma at the mean y.
+    #: Everything in `quantities` by scramble (scrambles,), up to a constant; e and Sigma at the mean y.
     spread: dict[str, np.ndarray] = field(repr=False)
 
     @property
     def converged(self) -> bool:
-        """Whether there is no `reason` against the solution."""
+        """Whether the solution converged, which means that `reason` is empty."""
         return not self.reason
 
     @property
     def solved(self) -> bool:
-        """Whether the equations hold, be it at a y where Phi was not seen to have its maximum."""
+        """Whether the equations are solved, although perhaps at a y that is not the maximum of Phi."""
         return self.reason in ("", NO_MAXIMUM)
 
     @property
     def quantities(self) -> dict[str, float]:
-        """Order parameters, Phi, e, Sigma and the shift, by name."""
-        return _named(self.valley, self.phi, self.energy, self.shift)
+        """The order parameters, Phi, e, Sigma and the shift, by name."""
+        return _quantities_by_name(self.valley, self.phi, self.energy, self.shift)
 
     @property
     def stderr(self) -> dict[str, float]:
-        """Standard errors of `quantities` over the scrambles, without that of the inner rule.
+        """Standard errors of `quantities` over the scrambles, without the error of the rule for the inner fields.
 
-        A finer rule changes the shift by a few per cent at a ground state, and by 15 % at y = 1600 and omega = 0.02,
-        where Sigma has the wrong sign.
+        A finer rule changes the shift by a few per cent at a ground state. At y = 1600 and omega = 0.02 it changes the
+        shift by 15 %, and Sigma has the wrong sign there.
         """
         return {name: standard_error(self.spread[name]) for name in self.quantities}
 
 
-@np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
+@np.errstate(all="ignore")  # only the result must be finite; a failed search gives its reason
 def one_step(
     task: Task,
     alpha: float,
@@ -87,22 +89,25 @@ def one_step(
     seed: int = 0,
     report: Callable[[], object] | None = None,
 ) -> OneStep:
-    """Return the solution at `y`, or the ground state, on one branch.
+    """Return the solution with one step of replica symmetry breaking at `y`, or the ground state, on one branch.
 
     Args:
         branch: "semantic" or "positional"
-        y: Parisi parameter, conjugate to the risk, >= 0. At 0 q1 and the other overlaps are the replica-symmetric
-            ones, and sqrt(2 gap/q1) is the distance at which two copies of message passing settle.
-        points, scrambles, seed: quadrature of the outer fields, see `gaussian_points`; by default `usual_points` of
-            "one step". The noise of Phi grows with y: where Phi gains less than about 5e-7 the maximum is not seen
-            with the usual number of points, but with four times as many.
-        report: called after each root, which take about as much time: two at a given y, six for most ground states
+        y: Parisi parameter, conjugate to the risk, >= 0. At y = 0, q1 and the other overlaps have their
+            replica-symmetric values, and sqrt(2 gap/q1) is the distance at which two copies of message passing stop
+            approaching. The default is the value that selects the lowest minima.
+
+        points, scrambles, seed: quadrature of the outer fields, see `gaussian_points`; the default of points is
+            `usual_points` of "one step". The noise of Phi grows with y. If Phi rises by less than about 5e-7, its
+            maximum cannot be found with the usual number of points, but can with four times as many.
+        report: function that is called after each root. All roots take about the same time. There are two roots at a
+            given y and six for most ground states.
     """
     check_kind("report", report, Callable | None)
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:
-        raise BadInput("task", task, "without a covariance or other structure, for one step of breaking")
+        raise BadInput("one step of replica symmetry breaking covers no covariance or other structure of the tokens")
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points
@@ -126,15 +131,18 @@ def one_step(
     if y is None and root.settled:
         root, reason = _ground_state(root, root_near)
     share, (q, _, theta, _) = root.valley.gap / (root.valley.q0 + root.valley.gap), symmetric.overlaps
-    if not (1 - share) * q * task.sigma**2 > theta**2:  # the search ran off to a gap too large for any student
-        return replace(_unbroken(symmetric, y), reason=UNSETTLED)
+    if not (1 - share) * q * task.sigma**2 > theta**2:  # the search diverged to a gap that no student can have
+        return replace(_unbroken(symmetric, y), reason=NO_CONVERGENCE)
     split = SplitBranch(task, alpha, branch, 0.0, share)
     beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)))
     return _describe(root, beside, reason, iterations=sum(net.calls for net in nets))
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
-    """Given overlaps with the gap to which copies come that share half of what the teacher leaves free, or zero."""
+    """Return the overlaps with the gap that iteration at fixed overlaps reaches, or with a gap of zero.
+
+    The iteration starts from two copies that share half of what the teacher does not determine.
+    """
     q, m, theta, V = overlaps
     largest = q - theta**2 / model.task.sigma**2
     gap = largest / 2
@@ -151,7 +159,10 @@ def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley
 
 
 def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
-    """The root at the y of the largest Phi, by doubling or halving y; or the last on the way, and why it is none."""
+    """Return the root at the y of the largest Phi, and an empty reason.
+
+    The search doubles or halves y. If it fails, the last root and the reason are returned.
+    """
     by_doubling, middle = {0: first}, 0
     while abs(middle) <= DOUBLINGS:
         for side in (middle - 1, middle + 1):
@@ -168,13 +179,14 @@ def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
 
 
 def _summit(below: Root, centre: Root, above: Root, root_near: Callable) -> Root:
-    """The root where a parabola in log y, through three y that double, is highest.
+    """Return the root at the maximum of a parabola in log y through three values of y that differ by factors of two.
 
-    Its moves are those of a scramble whose own parabola, of the same curvature, is highest at another y.
+    The `moves` of the root include the shift of y: the parabola of each scramble, which has the same curvature, has its
+    maximum at a different y.
     """
     stride = log(above.model.y / below.model.y)
     slope = (above.phi - below.phi) / stride
-    slopes = (above.phis - below.phis) / stride  # of each scramble
+    slopes = (above.phis - below.phis) / stride  # one slope for each scramble
     drift = (above.x - below.x) / stride
     curvature = (above.phi - 2 * centre.phi + below.phi) / log(2) ** 2
     top = root_near(replace(centre.model, y=centre.model.y * exp(-slope / curvature)), centre.x)
@@ -183,16 +195,16 @@ def _summit(below: Root, centre: Root, above: Root, root_near: Callable) -> Root
 
 
 def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep:
-    """The `OneStep` at a root, with the replica-symmetric root `beside` it."""
+    """Return the `OneStep` at a root; `beside` is the replica-symmetric root on the same points."""
     valley = root.valley
     moved = Valley(*np.transpose([root.model.unpack(root.x + move) for move in root.moves.T]))
-    spread = _named(moved, root.phis, root.energies, root.phis - beside.phis)
+    spread = _quantities_by_name(moved, root.phis, root.energies, root.phis - beside.phis)
     if not root.settled or not beside.settled:
-        reason = UNSETTLED
+        reason = NO_CONVERGENCE
     elif not root.present:
-        reason = ENDED
+        reason = BRANCH_END
     elif valley.gap < SMALLEST_GAP * valley.q0:
-        reason = CLOSED
+        reason = GAP_CLOSED
     return OneStep(
         valley=valley,
         phi=root.phi,
@@ -207,7 +219,7 @@ def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep
 
 
 def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
-    """A replica-symmetric solution as a `OneStep` without a gap."""
+    """Return a replica-symmetric solution as a `OneStep` without a gap."""
     q, m, theta, V = symmetric.overlaps
     spread, losses = symmetric.spread, symmetric.spread["train_loss"]
     none = np.zeros(len(losses))
@@ -219,25 +231,29 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         shift=0.0,
         slope=symmetric.train_slope,
         residual=symmetric.residual,
-        reason=ENDED if symmetric.reason.startswith(UNSEEN) else symmetric.reason.partition(":")[0],  # as `present`
+        # The overlap is not resolved, which counts as an end, as in `Root.present`.
+        reason=BRANCH_END if symmetric.reason.startswith(NO_RESOLUTION) else symmetric.reason.partition(":")[0],
         iterations=symmetric.iterations,
-        spread=_named(moved, losses, losses, none),
+        spread=_quantities_by_name(moved, losses, losses, none),
     )
 
 
-def _named(valley: Valley, phi, energy, shift) -> dict:
-    """Order parameters, Phi, e, Sigma and the shift, by name: floats, or arrays (scrambles,)."""
+def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
+    """Return the order parameters, Phi, e, Sigma and the shift by name, as floats or as arrays (scrambles,)."""
     q0, gap, m, theta, V, y = valley
     order = {"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y}
     return order | {"phi": phi, "energy": energy, "complexity": y * (energy - phi), "shift": shift}
 
 
 def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
-    """Return D'/D of each scramble (scrambles, k) at distances of which `shares` (k,) are D/q1 <= 2 gap/q1.
+    """Return the gain D'/D of the distance of two copies inside one minimum, by scramble (scrambles, k).
 
-    Two copies of message passing are inside one minimum: their inner fields w and w' differ by ``E(w_a - w'_a)^2 = D``
-    and have the weight ``exp(-y (M(w) + M(w'))/2)``. After one more iteration they differ by ``D' = alpha V^2 E<|r(w) -
-    r(w')|^2>``. Where D' > D, one step is not enough: the minimum is a set of minima. For y = 0 see `stability.gains`.
+    The distances D are `shares` (k,) of q1, at most 2 gap/q1.
+
+    The inner fields w and w' of two copies of message passing inside one minimum differ by ``E(w_a - w'_a)^2 = D``
+    and have the weight ``exp(-y (M(w) + M(w'))/2)``. After one more iteration the squared distance is ``D' = alpha V^2
+    E<|r(w) - r(w')|^2>``. Where D' > D, one step of breaking is not enough, because the minimum splits into a set of
+    minima. See `stability.gains` for y = 0.
     """
     gap, size, by_scramble, rng = valley.gap, valley.q0 + valley.gap, [], np.random.default_rng(0)
     inner = equations.inner_points()

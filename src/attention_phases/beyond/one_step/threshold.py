@@ -1,11 +1,11 @@
-"""How one step of replica symmetry breaking moves the two thresholds in alpha."""
+"""The shift of the two thresholds in alpha by one step of replica symmetry breaking."""
 
 from math import hypot, nan
 from typing import NamedTuple
 
 import numpy as np
 
-from ...measured import UNKNOWN, Measured, standard_error
+from ...measured import NO_VALUE, Measured, standard_error
 from ...model.prediction_error import test_error
 from ...task import Task
 from ...theory.branches import MINIMA
@@ -17,31 +17,33 @@ NO_THRESHOLD = "no replica-symmetric threshold"
 
 
 class MovedThreshold(NamedTuple):
-    """A replica-symmetric threshold, and by how much breaking moves it: much better known than either threshold."""
+    """A replica-symmetric threshold and its shift by breaking, which is much more precise than either threshold."""
 
-    symmetric: Threshold  #: alpha_c without breaking
-    shift: Measured  #: NaN if it was not found
-    reason: str  #: why it was not, or what is missing of it; empty if all converged
+    symmetric: Threshold  #: threshold without breaking
+    shift: Measured  #: shift of alpha; NaN if it was not found
+    reason: str  #: why the shift was not found or is incomplete; empty if all solutions converged
     solutions: dict[str, OneStep]  #: ground states by branch, at the replica-symmetric alpha
 
 
 def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return where the ground states of the two branches have the same training loss, on `points` as in `one_step`.
+    """Return the shift of alpha_c, where the ground states of the two branches have the same training loss.
 
-    One step of Newton's method from the replica-symmetric alpha_c, where the difference of the losses is that of the
-    two shifts: ``(shift_positional - shift_semantic)/(slope_semantic - slope_positional)``. The error of the method is
-    of the order of the shift squared. A branch where replica symmetry holds has no shift. A solution that is
-    `OneStep.solved` counts with the Phi it has.
+    The shift is one step of Newton's method from the replica-symmetric alpha_c, where the difference of the two losses
+    equals the difference of the two shifts of Phi: ``(shift_positional - shift_semantic)/(slope_semantic -
+    slope_positional)``. The error of the method is of the order of the shift squared. A branch on which replica
+    symmetry holds has no shift. A solution that is `OneStep.solved` counts, with its value of Phi.
+
+    points: as for `one_step`
     """
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
     if not symmetric.exists:
-        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+        return MovedThreshold(symmetric, NO_VALUE, NO_THRESHOLD, {})
     alpha = symmetric.alpha.value
     solutions = {branch: one_step(task, alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
     reason = "; ".join(f"{branch}: {state.reason}" for branch, state in solutions.items() if state.reason)
     semantic, positional = solutions["semantic"], solutions["positional"]
     if not (semantic.solved and positional.solved):
-        return MovedThreshold(symmetric, UNKNOWN, reason, solutions)
+        return MovedThreshold(symmetric, NO_VALUE, reason, solutions)
     slope = semantic.slope - positional.slope
     error = standard_error(positional.spread["shift"] - semantic.spread["shift"]) / abs(slope)
     shift = Measured((positional.shift - semantic.shift) / slope, error)
@@ -49,32 +51,33 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
 
 
 def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return where the lowest semantic minima predict as well as the linear model, see `linear_shift`."""
+    """Return the shift of alpha_l, where the lowest semantic minima predict as well as the linear model."""
     symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
     if not symmetric.exists:
-        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+        return MovedThreshold(symmetric, NO_VALUE, NO_THRESHOLD, {})
     alpha = symmetric.alpha.value
     try:
         ground, typical = (one_step(task, alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
     except (ArithmeticError, np.linalg.LinAlgError) as error:
-        # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
-        return MovedThreshold(symmetric, UNKNOWN, f"no ground state: {error}", {})
+        # If the two overlaps of a valley are almost equal, the iteration can leave the domain of the equations.
+        return MovedThreshold(symmetric, NO_VALUE, f"no ground state: {error}", {})
     for state in (ground, typical):
         if not state.solved:
-            return MovedThreshold(symmetric, UNKNOWN, f"no solution at y = {state.valley.y:g}: {state.reason}", {})
+            return MovedThreshold(symmetric, NO_VALUE, f"no solution at y = {state.valley.y:g}: {state.reason}", {})
     shift = linear_shift(task, symmetric.solutions["semantic"].test_slope, ground, typical)
     return MovedThreshold(symmetric, shift, ground.reason, {"semantic": ground})
 
 
 def linear_shift(task: Task, slope: float, ground: OneStep, typical: OneStep) -> Measured:
-    """Return by how much alpha_l moves when the lowest minima predict in the place of the replica-symmetric solution.
+    """Return the shift of alpha_l if the lowest minima predict instead of the replica-symmetric solution.
 
-    A minimum of size q1 has the test error of a student with these overlaps. The solution at y = 0, whose overlaps
-    are the replica-symmetric ones on the same points, is subtracted. The error takes those of q1 and theta as if they
-    added up, and the two solutions as independent: an upper bound.
+    The test error of a minimum with self-overlap q1 is the test error of a student with these overlaps. The test error
+    of the solution at y = 0, which has the replica-symmetric overlaps on the same points, is subtracted. The error is
+    an
+    upper bound: the errors of q1 and theta are added, and the two solutions are treated as independent.
 
     Args:
-        slope: of the replica-symmetric test error in alpha
+        slope: derivative of the replica-symmetric test error with respect to alpha
         ground, typical: the ground state and the solution at y = 0, both at the replica-symmetric alpha_l
     """
     if ground.valley.gap == 0:

@@ -1,8 +1,8 @@
-"""Proximal point of one sentence's loss for any number of tokens, columns, score and token covariance.
+"""The proximal point of the loss of one sentence, for any number of tokens, columns, score and token covariance.
 
-The fields h are L x r, entry (a, k) at a r + k of a vector of length N = L r. The loss is
-``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T. Everywhere Y and C are
-(L, L), M is (r, r), the cavity fields w are (N,), and A = C^-1 x chi^-1 is (N, N).
+The fields h are L x r, stored as a vector of length N = L r with the entry (a, k) at index a r + k. The loss is
+``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T. In all functions Y and C
+are (L, L), M is (r, r), the cavity fields w are (N,), and A = C^-1 x chi^-1 is (N, N).
 """
 
 from math import exp, sqrt
@@ -11,16 +11,18 @@ import numpy as np
 
 from ...machine import njit
 
-MAX_STEPS = 100
-FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less curvature in some direction only
-LONGEST_OFFSET = 1.0  # offset of a start from w, along one field
-APART = 1e-3  # a descent that comes this close to a minimum ends there
-SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
+MAX_STEPS = 100  # largest number of Newton steps of one descent
+SMALLEST_CURVATURE = (
+    0.3  # smallest curvature, in units of A, of a minimum close to which no new lower minimum can appear
+)
+LONGEST_OFFSET = 1.0  # largest displacement of a start from w, along one field
+SAME_MINIMUM = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
+SHORTEST = 0.2  # if the global minimum is known to be closer than this to w, no other start is used
 
 
 @njit(cache=True)
 def attention(h, M, S):
-    """Attention S (L, L) of fields h (N,), into S."""
+    """Compute the attention (L, L) of fields h (N,) and store it in S."""
     r = len(M)
     for a in range(len(S)):
         top = -np.inf
@@ -41,7 +43,7 @@ def attention(h, M, S):
 
 @njit(cache=True)
 def loss(h, Y, C, M, S):
-    """ell(h); leaves the attention in S."""
+    """Return the loss ell(h), and store the attention in S."""
     attention(h, M, S)
     count = len(S)
     total = 0.0
@@ -54,9 +56,11 @@ def loss(h, Y, C, M, S):
 
 @njit(cache=True)
 def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
-    """Gradient (N,), Hessian (N, N) and its Gauss-Newton part (N, N) of ell at h; S holds the attention there.
+    """Compute the gradient (N,) of ell at h, the Hessian (N, N), and the Gauss-Newton part of the Hessian (N, N).
 
-    The Gauss-Newton part leaves out the second derivatives of S, and has no negative eigenvalue.
+    S holds the attention at h.
+
+    The Gauss-Newton part contains no second derivatives of S and has no negative eigenvalue.
     u (2, L, L), curvature (2, L, L) and D (L, N) are working space.
     """
     count, r = len(S), len(M)
@@ -77,7 +81,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
             u[1, a, b] = k
             mean += S[a, b] * f
             spread += S[a, b] * k
-        # By the scores of row a: gradient S_b (f_b - mean), curvature J^T C J with J = dS/dT, and its remainder.
+        # Derivatives by the scores of row a: gradient S_b (f_b - mean), curvature J^T C J with J = dS/dT, and the rest.
         for b in range(count):
             for c in range(count):
                 both = S[a, b] * S[a, c]
@@ -112,7 +116,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
 
 @njit(cache=True)
 def solve_positive(H, b, x):
-    """Solve H x = -b for a positive definite H, which is overwritten by its Cholesky factor; False if it is not."""
+    """Solve H x = -b and overwrite H by its Cholesky factor; return False if H is not positive definite."""
     n = len(b)
     for i in range(n):
         for j in range(i + 1):
@@ -140,7 +144,7 @@ def solve_positive(H, b, x):
 
 @njit(cache=True)
 def moreau_objective(h, w, Y, C, M, A, S):
-    """``1/2 (h - w)^T A (h - w) + ell(h)``; leaves the attention in S."""
+    """Return the Moreau objective ``1/2 (h - w)^T A (h - w) + ell(h)``, and store the attention in S."""
     total = 0.0
     for i in range(len(h)):
         for j in range(len(h)):
@@ -150,10 +154,10 @@ def moreau_objective(h, w, Y, C, M, A, S):
 
 @njit(cache=True)
 def descend(h, known, w, Y, C, M, A, work):
-    """Local minimum of the Moreau objective from h, which is moved there: Newton with backtracking.
+    """Move h to a local minimum of the Moreau objective, by Newton's method with backtracking; return the objective.
 
-    Where the Hessian is not positive definite its Gauss-Newton part stands for it. Returns the objective, infinite if
-    no minimum was reached, or none but `known` (N,).
+    If the Hessian is not positive definite, its Gauss-Newton part replaces it. The returned objective is infinite if no
+    minimum was reached, or only the minimum `known` (N,).
     """
     S, u, curvature, D, gradient, hessian, gauss, step, trial = work
     n = len(h)
@@ -162,7 +166,7 @@ def descend(h, known, w, Y, C, M, A, work):
         distance = 0.0
         for i in range(n):
             distance += (h[i] - known[i]) ** 2
-        if distance < APART**2:
+        if distance < SAME_MINIMUM**2:
             return np.inf
         loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
         for i in range(n):
@@ -177,7 +181,7 @@ def descend(h, known, w, Y, C, M, A, work):
         for i in range(n):
             size += step[i] * step[i]
             slope += gradient[i] * step[i]
-        if size < 1e-16:  # Newton's error after this step is the square of it
+        if size < 1e-16:  # the error after this Newton step is of the order of the step squared
             h += step
             return value
         factor = 1.0
@@ -195,7 +199,7 @@ def descend(h, known, w, Y, C, M, A, work):
 
 @njit(cache=True)
 def workspace(count, size):
-    """Arrays that `descend` works in."""
+    """Return the arrays that `descend` uses as working space."""
     return (
         np.zeros((count, count)),
         np.zeros((2, count, count)),
@@ -210,8 +214,8 @@ def workspace(count, size):
 
 
 @njit(cache=True)
-def sort_in(h, value, minima, values):
-    """Put a minimum h (N,) among the two lowest `minima` (2, N) that are known, if it belongs there."""
+def insert_minimum(h, value, minima, values):
+    """Insert a minimum h (N,) into the two lowest known `minima` (2, N) if it is lower than one of them."""
     if value < values[0]:
         minima[1], values[1] = minima[0], values[0]
         minima[0], values[0] = h, value
@@ -221,15 +225,16 @@ def sort_in(h, value, minima, values):
 
 @njit(cache=True)
 def prox(w, Y, C, M, A, reach, minima, values, h, work):
-    """Global minimiser of the Moreau objective, into `minima`: the lowest minimum from `w` and from starts around it.
+    """Find the global minimiser of the Moreau objective, the lowest minimum that descents from w and around it reach.
 
-    No point is lower than a minimum of value v unless it lies in the ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, for
-    ell >= 0. The starts are displaced along one field each, to both sides, and stay in the ellipsoid.
+    Because ell >= 0, a point is lower than a minimum of value v only if it lies in the ellipsoid
+    ``1/2 (h - w)^T A (h - w) <= v``. Each start is displaced along one field, to either side, within the ellipsoid.
 
     Args:
-        reach: (N,), square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid
-        minima: (2, N), filled with the minimiser, and with the lowest other minimum that was found, NaN if none was
-        values: (2,), filled with their objectives, the first the Moreau envelope; infinite if no start led to one
+        reach: (N,), square roots of the diagonal of A^-1, which times sqrt(2 v) are the half widths of the ellipsoid
+        minima: (2, N), filled with the minimiser and with the lowest other minimum found, NaN if there is none
+        values: (2,), filled with the objectives of the minima; the first is the Moreau envelope, infinite if no
+            minimum was found
         h, work: working space, (N,) and from `workspace`
     """
     minima[0], minima[1], values[1] = w, np.nan, np.inf
@@ -241,38 +246,38 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
                 continue
             h[:] = w
             h[i] += side * offset
-            sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+            insert_minimum(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
 
 
 @njit(cache=True)
 def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
-    """Do as `prox`, but from the two minima `kept` (2, N) of a similar problem, the second NaN if there is only one.
+    """Find the minima as `prox` does, but start from two minima `kept` (2, N) of a similar problem.
 
-    Where the lowest one is in a flat valley the minima are searched for.
+    The second may be NaN. If the lowest minimum lies in a flat valley, the function calls `prox`.
     """
     minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
     if not np.isnan(kept[1, 0]):
         h[:] = kept[1]
-        sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+        insert_minimum(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
     S, u, curvature, D, gradient, hessian, gauss, step, _ = work
     attention(minima[0], M, S)
     loss_derivatives(minima[0], Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
     for i in range(len(h)):
         for j in range(len(h)):
-            hessian[i, j] += (1.0 - FLAT) * A[i, j]
+            hessian[i, j] += (1.0 - SMALLEST_CURVATURE) * A[i, j]
     if not solve_positive(hessian, gradient, step):
         prox(w, Y, C, M, A, reach, minima, values, h, work)
 
 
 @njit(cache=True, nogil=True)
 def proximal_points(w, Y, lowest, anew, C, M, A, reach):
-    """Return of many sentences the proximal points (scrambles, points, N), their Moreau envelopes, and ell at w.
+    """Return the proximal points (scrambles, points, N) of many sentences, their Moreau envelopes, and ell at w.
 
-    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
-    (scrambles, points, 2, N); otherwise the descents start from what an earlier search stored there.
+    If `anew`, the function searches for the proximal points and stores the two lowest minima of each point in `lowest`
+    (scrambles, points, 2, N). Otherwise descents start from the minima in `lowest`.
 
-    The other arguments are those of `prox`, with these first two axes of w and Y.
+    The other arguments are as for `prox`; w and Y have the first two axes of `lowest`.
     """
     scrambles, points, size = w.shape
     h, envelopes, losses = np.empty(w.shape), np.empty((scrambles, points)), np.empty((scrambles, points))

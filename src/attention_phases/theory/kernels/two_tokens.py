@@ -1,8 +1,8 @@
-"""Proximal point of one sentence's loss: the inner problem of the state evolution (Eq. 9).
+"""The proximal point of the loss of one sentence of two tokens, the inner problem of the state evolution (Eq. 9).
 
 The loss of the fields h = (h_1, h_2) is  ell(h) = sigma^2 sum_a (S_aa(h) - T_a)^2 + a constant,
-with S_11 = logistic(h_1 (h_1 - h_2)), S_22 = logistic(h_2 (h_2 - h_1)) and T_a = (1 + Y_aa - Y_ab)/2:
-a row of S sums to one, so it meets the teacher's row best at T_a.
+with S_11 = logistic(h_1 (h_1 - h_2)), S_22 = logistic(h_2 (h_2 - h_1)) and T_a = (1 + Y_aa - Y_ab)/2.
+Because a row of S sums to one, it fits the teacher's row best at S_aa = T_a.
 """
 
 from math import exp, log, sqrt
@@ -11,13 +11,13 @@ import numpy as np
 
 from ...machine import njit
 
-NARROWEST = 0.5  # least (h_1 - h_2)^2 of a start: the scores of equal fields are zero
-MAX_STEPS = 100
-APART = 1e-3  # a descent that comes this close to a minimum ends there
-NO_MINIMUM = (np.nan, np.nan, np.inf)  # no minimum
-# A lower minimum is born close to one in a flat valley: while the overlaps change by 5 %, only where the smallest
-# curvature of the objective is below this share of 1/V.
-FLAT = 0.3
+NARROWEST = 0.5  # smallest (h_1 - h_2)^2 of a start, because the scores of equal fields are zero
+MAX_STEPS = 100  # largest number of Newton steps of one descent
+SAME_MINIMUM = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
+NO_MINIMUM = (np.nan, np.nan, np.inf)  # fields and objective if there is no minimum
+# A new lower minimum appears close to a minimum in a flat valley. While the overlaps change by 5 %, this happens only
+# if the smallest curvature of the objective is below this share of 1/V.
+SMALLEST_CURVATURE = 0.3
 
 
 @njit(cache=True)
@@ -27,7 +27,7 @@ def logistic(x):
 
 @njit(cache=True)
 def objective(e1, e2, h1, h2, w1, w2, V, variance):
-    """Return ``|h - w|^2/(2V) + ell(h)``, without the loss's constant, from the misfits e_a = S_aa - T_a at h."""
+    """Return the objective ``|h - w|^2/(2V) + ell(h)`` from the errors e_a = S_aa - T_a at h, without the constant."""
     return ((h1 - w1) ** 2 + (h2 - w2) ** 2) / (2.0 * V) + variance * (e1 * e1 + e2 * e2)
 
 
@@ -36,7 +36,7 @@ def derivatives(s1, s2, h1, h2, t1, t2, variance):
     """Return the gradient (2) and the Hessian (11, 12, 22) of ell at h, where the attention S_aa is s_a."""
     d1 = s1 * (1.0 - s1)
     d2 = s2 * (1.0 - s2)
-    a = 2.0 * variance * (s1 - t1) * d1  # by the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
+    a = 2.0 * variance * (s1 - t1) * d1  # derivatives by the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
     b = 2.0 * variance * (s2 - t2) * d2
     aa = 2.0 * variance * d1 * d1 + a * (1.0 - 2.0 * s1)
     bb = 2.0 * variance * d2 * d2 + b * (1.0 - 2.0 * s2)
@@ -53,13 +53,13 @@ def derivatives(s1, s2, h1, h2, t1, t2, variance):
 
 @njit(cache=True)
 def loss_derivatives(h1, h2, t1, t2, variance):
-    """Return `derivatives` at h."""
+    """Return the `derivatives` of the loss at fields h."""
     return derivatives(logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1)), h1, h2, t1, t2, variance)
 
 
 @njit(cache=True)
 def hessian(minimum, t1, t2, V, variance):
-    """Return the entries 11, 12, 22 of 1 + V times the Hessian of ell at a minimum (h1, h2, ...)."""
+    """Return the entries 11, 12, 22 of 1 + V H, where H is the Hessian of ell at a minimum (h1, h2, ...)."""
     _, _, h11, h12, h22 = loss_derivatives(minimum[0], minimum[1], t1, t2, variance)
     return 1.0 + V * h11, V * h12, 1.0 + V * h22
 
@@ -68,13 +68,14 @@ def hessian(minimum, t1, t2, V, variance):
 def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
     """Return the local minimum of the Moreau objective that a descent from (h1, h2) reaches.
 
-    Newton's method, with a Hessian shifted to positive definite and backtracking. A minimum is (h1, h2, objective);
-    the objective is infinite if none was reached. The result is `known`, another minimum, if the descent reaches it.
+    The method is Newton's, with backtracking and a Hessian that is shifted to be positive definite. A minimum is
+    (h1, h2, objective), with an infinite objective if none was reached. If the descent reaches `known`, another
+    minimum, the result is `known`.
     """
     s1, s2 = logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1))
     value = objective(s1 - t1, s2 - t2, h1, h2, w1, w2, V, variance)
     for _ in range(MAX_STEPS):
-        if (h1 - known[0]) ** 2 + (h2 - known[1]) ** 2 < APART**2:
+        if (h1 - known[0]) ** 2 + (h2 - known[1]) ** 2 < SAME_MINIMUM**2:
             return known
         g1, g2, h11, h12, h22 = derivatives(s1, s2, h1, h2, t1, t2, variance)
         g1 += (h1 - w1) / V
@@ -83,16 +84,16 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
         h22 += 1.0 / V
         lowest = 0.5 * (h11 + h22 - sqrt((h11 - h22) ** 2 + 4.0 * h12 * h12))
         floor = 1e-4 / V
-        if lowest < floor:  # reflect a negative curvature, lift a flat one
+        if lowest < floor:  # reflect a negative curvature and raise one that is almost zero
             shift = max(floor - lowest, floor - 2.0 * lowest)
             h11 += shift
             h22 += shift
         determinant = h11 * h22 - h12 * h12
-        if not determinant > 0.0:  # rounding, where fields are beyond 10^7
+        if not determinant > 0.0:  # caused by rounding if fields exceed 10^7
             break
         p1 = (h12 * g2 - h22 * g1) / determinant
         p2 = (h12 * g1 - h11 * g2) / determinant
-        if p1 * p1 + p2 * p2 < 1e-16:  # Newton's error after this step is the square of it
+        if p1 * p1 + p2 * p2 < 1e-16:  # the error after this Newton step is of the order of the step squared
             return h1 + p1, h2 + p2, value
         slope = g1 * p1 + g2 * p2
         step = 1.0
@@ -109,10 +110,11 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def starts(w1, w2, t1, t2):
-    """Return where descents begin beside `w`: where the fields would go if some part of the objective decided alone.
+    """Return the starts of descents in addition to `w`: points that minimise one part of the objective alone.
 
-    Two meet both rows of the teacher, or come close where no fields meet both: the scores add up to (h_1 - h_2)^2 and
-    differ by h_1^2 - h_2^2. Two have a field zero, one has equal fields, where a row's scores are equal.
+    Two starts fit both rows of the teacher, or come close if no fields fit both, because the scores have the sum
+    (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero. One start has equal fields, for
+    which the scores of a row are equal.
     """
     t1, t2 = min(max(t1, 1e-3), 1.0 - 1e-3), min(max(t2, 1e-3), 1.0 - 1e-3)
     score1, score2 = log(t1 / (1.0 - t1)), log(t2 / (1.0 - t2))
@@ -125,16 +127,16 @@ def starts(w1, w2, t1, t2):
 
 @njit(cache=True)
 def search(w1, w2, t1, t2, V, variance):
-    """Return the two lowest minima of the Moreau objective that are found from `w` and from `starts`.
+    """Return the two lowest minima of the Moreau objective that descents from `w` and from `starts` reach.
 
-    Each is (h1, h2, objective), NaN with an infinite objective where there is none. The first is the proximal point
-    with the Moreau envelope; its objective is infinite if no start led to a minimum. Of uniform fields with
-    ``|w_a| <= 2`` and V from 20 to 250 about one in 10^5 has a lower minimum still, up to 4 one in 10^4. On no branch
-    are fields beyond 2 within five standard deviations where V is large enough for several minima.
+    Each minimum is (h1, h2, objective), NaN with an infinite objective if there is none. The first is the proximal
+    point with the Moreau envelope. The search can miss the lowest minimum: it does so for about one in 10^5 of uniform
+    fields with ``|w_a| <= 2`` and V from 20 to 250, and for one in 10^4 of fields up to 4. Fields beyond 2 are at least
+    five standard deviations away on every branch where V is large enough for several minima.
 
     Args:
         w1, w2: cavity fields
-        t1, t2: what S_11 and S_22 should be
+        t1, t2: values of S_11 and S_22 that fit the teacher best
         V, variance: sigma^2 chi and sigma^2
     """
     other = NO_MINIMUM
@@ -152,7 +154,7 @@ def search(w1, w2, t1, t2, V, variance):
 def follow(kept, w1, w2, t1, t2, V, variance):
     """Return the lower minimum that descents from the two starts `kept` (2, 2) reach, and its `hessian`.
 
-    The second start may be NaN. Where the valley of that minimum is flat, a search finds another one in its place.
+    The second start may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
@@ -160,7 +162,7 @@ def follow(kept, w1, w2, t1, t2, V, variance):
         if other[2] < best[2]:
             best = other
     bend = hessian(best, t1, t2, V, variance)
-    if 0.5 * (bend[0] + bend[2] - sqrt((bend[0] - bend[2]) ** 2 + 4.0 * bend[1] * bend[1])) >= FLAT:
+    if 0.5 * (bend[0] + bend[2] - sqrt((bend[0] - bend[2]) ** 2 + 4.0 * bend[1] * bend[1])) >= SMALLEST_CURVATURE:
         return best, bend
     best = search(w1, w2, t1, t2, V, variance)[0]
     return best, hessian(best, t1, t2, V, variance)
@@ -170,7 +172,8 @@ def follow(kept, w1, w2, t1, t2, V, variance):
 def forces(w, t, V, variance):
     """Return the forces r = (h* - w)/V on the fields of many sentences (2, N), and their Moreau envelopes (N,).
 
-    The envelopes are without the loss's constant. w and t are (2, N), the other arguments as for `search`.
+    The envelopes do not include the constant of the loss. w and t are (2, N), and the other arguments are as for
+    `search`.
     """
     r, envelopes = np.empty(w.shape), np.empty(w.shape[1])
     for i in range(w.shape[1]):
@@ -182,11 +185,11 @@ def forces(w, t, V, variance):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
-    """Return the ten entries of `equations.Averages` over scrambles z (scrambles, N, 4), losses without their constant.
+    """Return ten entries of `equations.Averages` for scrambles z (scrambles, N, 4), without the constant of the loss.
 
-    The loss is that of `equations.loss_of`: lean_a = A_aa - A_ab.
-    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
-    (scrambles, N, 2, 2); otherwise the descents start from what an earlier search stored there.
+    The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab.
+    If `anew`, the function searches for the proximal points and stores the two lowest minima of each point in `lowest`
+    (scrambles, N, 2, 2). Otherwise descents start from the minima in `lowest`.
     """
     sums = np.zeros((len(z), 10))
     root = sqrt(q)
