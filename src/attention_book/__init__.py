@@ -1,7 +1,8 @@
-"""The book beside the science; a notebook imports it as `book` and takes from here what it needs.
+"""The book about the science of `attention_phases`; notebooks import it as `book` and use the names listed here.
 
-`experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
-them what several pages need, `render` gives numbers and pictures their form. `command_line` is the program.
+`experiments` defines the cells of every experiment and computes them. `store` keeps the results. `analysis` derives
+from the results the numbers that several pages need. `render` turns numbers into tables and figures. `command_line` is
+the program.
 """
 
 from importlib import import_module
@@ -9,7 +10,8 @@ from typing import Any
 
 from .paths import lacking
 
-# What notebooks use, by module. A module is loaded when a name of it is asked for: to load all takes a second.
+# These are the names that notebooks use, by module. A module is loaded when one of its names is first used, because
+# loading all modules takes a second.
 NAMES = {
     "experiments": "grid",
     "experiments.results": "read sweep",

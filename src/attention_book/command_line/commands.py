@@ -1,7 +1,7 @@
-"""What each command of the command line does: its options in, a dictionary of results out.
+"""The commands of the command line, as functions that turn options into a dictionary of results.
 
-What a command needs is imported when it runs, so that --help and bad options answer at once. An entry
-``problem`` is one line on what failed; everything else is shown.
+A command imports what it needs when it runs, so that --help and bad options are answered at once. The entry ``problem``
+of a result is one line that says what failed. Everything else is shown.
 """
 
 import sys
@@ -30,7 +30,7 @@ def threshold(options):
     architecture = Architecture(options.architecture, options.tokens, options.token_correlation)
     fast = Setting(task, architecture).fast
     points = options.points = usual_points("threshold", fast) if options.points is None else options.points
-    search = 8 * min(points, ROUGH_POINTS) + 3 * min(points, MIDDLE_POINTS)  # about: points evaluated
+    search = 8 * min(points, ROUGH_POINTS) + 3 * min(points, MIDDLE_POINTS)  # estimate of the points that are evaluated
     net = points, options.scrambles, options.seed
     with progress(search + 2 * points, "point", options.quiet) as bar:
         place = threshold(task, options.kind, *net, architecture=architecture, report=bar.update)
@@ -62,13 +62,13 @@ def sweep(options):
     else:
         published, changes = options.profile == "paper" and not options.set, {}
         if options.set:
-            from .parameters import parse_value, texts_of  # with what reads notebooks
+            from .parameters import parse_value, texts_of  # imported here because it loads the reader of notebooks
 
             changes = {name: parse_value(text) for name, text in texts_of(options.set).items()}
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
-    options.store, options.data = path, folder  # for the origin
+    options.store, options.data = path, folder  # recorded as the origin of the numbers
     where = options.scheduler, options.device
     summary = results.compute(cells, path, folder, options.workers, options.quiet, *where)
     done = {"done": summary.done, "skipped": summary.skipped, "only_in_table": summary.elsewhere, "failed": 0}
@@ -101,7 +101,7 @@ def published(options):
     from ..analysis.beside_published import summary
     from ..paths import checkout
 
-    sys.path.append(str(checkout() / "data"))  # what makes a table of data/ is beside it
+    sys.path.append(str(checkout() / "data"))  # the folder has the module that makes its table
     import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)

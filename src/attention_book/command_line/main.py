@@ -1,7 +1,7 @@
-"""The book's work from a shell: `attention-phases COMMAND --help`.
+"""The command line of the book: `attention-phases COMMAND --help`.
 
-Exit codes: 0 done; 1 the work failed, or there is no result; 2 bad input; 130 stopped by Ctrl-C, 143 by
-SIGTERM; one line on stderr says why.
+Exit codes: 0 success; 1 the work failed or there is no result; 2 bad input; 130 stopped by Ctrl-C; 143 stopped by
+SIGTERM. After a failure, one line on stderr says why.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from ..paths import lacking
 from . import commands
 from .printing import about, print_anything, readable_text
 
-# Arguments of the library whose options have other names.
+# These arguments of the library have options with other names.
 OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation"}
 
 
@@ -33,7 +33,7 @@ def main(arguments=None):
     print_anything()
     options, stops = parser().parse_args(arguments), []
     try:
-        with np.errstate(all="ignore"), _stopped_by_sigterm(stops):  # only the result has to be finite
+        with np.errstate(all="ignore"), _stopped_by_sigterm(stops):  # intermediate results may be infinite
             result = options.command(options)
         problem = result.pop("problem", None)
         text = _json(result | {"origin": _origin(options)} if options.json else result, problem)
@@ -46,7 +46,7 @@ def main(arguments=None):
         if error.name.startswith("attention_"):
             raise
         return _complain(lacking(options.command.__name__, error))
-    except OSError as error:  # a full disk, a folder that may not be written
+    except OSError as error:  # such as a full disk or a folder without permission to write
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
         return _complain("no result at these parameters: a number is too large or too small to compute with")
@@ -58,7 +58,7 @@ def main(arguments=None):
         print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again
-        if not isinstance(error, BrokenPipeError):  # a reader such as `head` has enough
+        if not isinstance(error, BrokenPipeError):  # a reader such as `head` closes the pipe when it has enough
             return _complain(f"the result could not be written: {error.strerror}")
     if problem:
         print(problem, file=sys.stderr)
@@ -67,7 +67,7 @@ def main(arguments=None):
 
 @contextmanager
 def _stopped_by_sigterm(stops):
-    """SIGTERM, by which a cluster ends a job, stops the work as Ctrl-C does, and is noted in `stops`."""
+    """Let SIGTERM, by which a cluster ends a job, stop the work as Ctrl-C does, and append it to `stops`."""
 
     def stop(number, frame):
         stops.append(number)
@@ -81,14 +81,16 @@ def _stopped_by_sigterm(stops):
 
 
 def _origin(options):
-    """Where the numbers come from: the command with all that it was given, the version, the commit."""
+    """Return the origin of the numbers: the command with all of its options, the version and the commit."""
     given = {name: value for name, value in vars(options).items() if name not in ("command", "json", "quiet")}
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     return origin_of(command=options.command.__name__, **plain)
 
 
 def _json(result, problem):
-    """One JSON object; `ResultError` where a number is not finite, which JSON cannot say."""
+    """Return a result as one JSON object, or raise `ResultError` if a number is not finite, because JSON has no such
+    numbers.
+    """
     try:
         return json.dumps(result, allow_nan=False)
     except ValueError:
@@ -96,7 +98,7 @@ def _json(result, problem):
 
 
 def _complain(message, code=1):
-    """Say in one line what is wrong, whatever a value contains, and return the exit code."""
+    """Print an error message on one line of stderr, whatever characters it contains, and return the exit code."""
     print(" ".join(str(message).split()), file=sys.stderr)
     return code
 
@@ -105,7 +107,7 @@ def _complain(message, code=1):
 
 
 class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
-    """Help that shows each default, where there is one."""
+    """Help that shows the default of each option that has one."""
 
     def _get_help_string(self, action):
         has_one = action.default not in (None, []) and action.default is not False
@@ -117,17 +119,17 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_Defaults, **options)
 
     def error(self, message):
-        self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # without the usage text
+        self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # shows no usage text
 
 
 class _Version(argparse.Action):
-    def __call__(self, parser, *given):  # git is asked when it is
+    def __call__(self, parser, *given):  # asks git for the commit only if the option is given
         print(code_in_words())
         parser.exit()
 
 
 def parser():
-    """The parser of the command line. Its result has the function of `commands` that does the work as `command`."""
+    """Return the parser of the command line, whose result has the function of the chosen command as `command`."""
     parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__])[0])
     parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="version and commit")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)

@@ -1,4 +1,4 @@
-"""What the book's programs print: what they do, and results for people, under any settings of Python and machine."""
+"""The output of the book's programs for people, under any settings of Python and of the machine."""
 
 import inspect
 import sys
@@ -8,19 +8,24 @@ from attention_phases.measured import with_error
 
 
 def about(thing):
-    """The first line of a docstring, and the rest of it as one; where Python leaves docstrings out, from the source."""
+    """Return the first line of a docstring and the rest as one line.
+
+    If Python runs without docstrings, they are read from the source.
+    """
     first, _, rest = (thing.__doc__ or inspect.getsource(thing).split('"""')[1]).partition("\n")
     return first, " ".join(rest.split())
 
 
 def print_anything():
-    """Print as an escape, such as \\u03b1, what stdout cannot carry where the locale is not UTF-8; stderr does so."""
-    if isinstance(sys.stdout, TextIOWrapper):  # not in a notebook
+    """Make stdout print characters that its encoding lacks as escapes, such as \\u03b1, as stderr does."""
+    if isinstance(sys.stdout, TextIOWrapper):  # it is not in a notebook
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def readable_text(result):
-    """A line for each quantity, the first one with the `stderr` in brackets; then tables."""
+    """Return a result as text: one line for each quantity, the first with its `stderr` in brackets, and then the
+    tables.
+    """
     result = dict(result)
     if error := result.pop("stderr", None):
         first = next(iter(result))
@@ -33,7 +38,7 @@ def readable_text(result):
 
 
 def _table(rows):
-    """Rows (dicts of the same names) in aligned columns: words to the left, numbers to the right."""
+    """Return rows (dicts of the same names) as a text in aligned columns: words to the left, numbers to the right."""
     lines = [[*rows[0]], *([_shown(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     adjusts = [str.ljust if isinstance(value, str) else str.rjust for value in rows[0].values()]
@@ -42,7 +47,7 @@ def _table(rows):
 
 
 def _shown(value):
-    """A value for people: six digits of a number, matrices as "a, b; c, d"."""
+    """Return a value as text for people: numbers with six digits, matrices as "a, b; c, d"."""
     if value is None:
         return "none"
     if isinstance(value, str | int):
