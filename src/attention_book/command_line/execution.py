@@ -29,7 +29,7 @@ from ..store.sweep import bar_or_lines, one_line
 from .parameters import assigned, checked, marked, notebook_of, of_profile, parse_value
 
 KEPT = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
-LONGEST_FOLDER = 70  # bytes of a temporary folder's name: with its own part, a socket's may have 103 on some systems
+LONGEST_FOLDER = 70  # bytes of the temporary folder's name, because some systems allow only 103 for a socket in it
 
 
 @contextmanager

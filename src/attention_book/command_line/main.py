@@ -57,7 +57,7 @@ def main(arguments=None):
     try:
         print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # to discard what a flush would write
         if not isinstance(error, BrokenPipeError):  # a reader such as `head` closes the pipe when it has enough
             return _complain(f"the result could not be written: {error.strerror}")
     if problem:
@@ -88,9 +88,7 @@ def _origin(options):
 
 
 def _json(result, problem):
-    """Return a result as one JSON object, or raise `ResultError` if a number is not finite, because JSON has no such
-    numbers.
-    """
+    """Return a result as one JSON object, or raise `ResultError` if a number is not finite."""
     try:
         return json.dumps(result, allow_nan=False)
     except ValueError:

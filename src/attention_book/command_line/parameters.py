@@ -60,8 +60,7 @@ def assignments(source):
 
 
 def of_profile(text, profile):
-    """Return the values that a profile sets in a notebook: `profile`, and the sizes in "profiles.toml" beside the text.
-    """
+    """Return the values that a profile sets in a notebook: `profile`, and the sizes in the file "profiles.toml"."""
     check_choice("profile", profile, PROFILES)
     tables = tomllib.loads(read_edited(text.with_name("profiles.toml")))
     texts = sorted(path.stem for path in text.parent.glob("*.md"))
@@ -119,7 +118,7 @@ def parse_value(text):
         if ";" in text:
             return [ast.literal_eval(f"[{row}]") for row in text.split(";")]
         return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # all that it says it raises
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # the errors of `literal_eval`
         return text
 
 

@@ -23,9 +23,7 @@ def print_anything():
 
 
 def readable_text(result):
-    """Return a result as text: one line for each quantity, the first with its `stderr` in brackets, and then the
-    tables.
-    """
+    """Return a result as text: a line for each quantity, the first with its `stderr` in brackets, then the tables."""
     result = dict(result)
     if error := result.pop("stderr", None):
         first = next(iter(result))

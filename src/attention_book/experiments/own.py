@@ -1,4 +1,4 @@
-"""Grids of one's own: sizes by name, from Python or from a TOML file."""
+"""Grids of the reader's own: sizes by name, from Python or from a TOML file."""
 
 import tomllib
 from dataclasses import fields
@@ -15,12 +15,12 @@ from .grids import OF_TASK, cells_of
 from .students import INFORMED, ArchitectureCell, StudentCell
 
 OF_ARCHITECTURE = [field.name for field in fields(Architecture)]
-USUAL = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # sizes that a grid does not name
-WHOLE = ("matrix", "spectrum", "clusters", "teachers")  # its parameters that are lists themselves
+USUAL = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # values of sizes that a grid does not name
+WHOLE = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a task whose single values are lists
 
 
 def own_cells(sizes, experiment):
-    """The cells of a table of sizes, see `results.sweep`."""
+    """Return the cells of a table of sizes, see `results.sweep`."""
     table = USUAL | dict(sizes)
     for name in table:
         check_choice("size", name, ("alpha", "d", *USUAL, *OF_TASK, *OF_ARCHITECTURE))
@@ -37,7 +37,10 @@ def own_cells(sizes, experiment):
 
 
 def _listed(array):
-    """Its numbers, to 12 digits: 0.30000000000000004 would have other sentences than 0.3."""
+    """Return the numbers of an array rounded to 12 digits.
+
+    Without rounding, 0.30000000000000004 and 0.3 would have different sentences.
+    """
     array = np.asarray(array)
     if array.ndim and np.issubdtype(array.dtype, np.floating):
         return [_listed(row) if row.ndim else float(f"{row:.12g}") for row in array]
@@ -45,7 +48,7 @@ def _listed(array):
 
 
 def _own_cell(experiment, **values):
-    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # with torch, slow to load
+    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # slow to load because of torch
 
     task = Task(**{name: values[name] for name in OF_TASK if name in values})
     architecture = Architecture(**{name: values[name] for name in OF_ARCHITECTURE if name in values})
@@ -54,12 +57,12 @@ def _own_cell(experiment, **values):
         check_choice("start", start, STARTS if architecture.form == "tied" else starts_of(architecture.form))
     size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
     cell = StudentCell(experiment, task, *size)
-    cell.sentences()  # refuses a size that is none
+    cell.sentences()  # rejects sizes that are not allowed
     return cell if architecture == STANDARD else ArchitectureCell(**vars(cell), architecture=architecture)
 
 
 def read_grid(path):
-    """The sizes in a TOML file."""
+    """Return the sizes in a TOML file."""
     try:
         return tomllib.loads(read_edited(Path(path)))
     except ValueError as error:

@@ -25,7 +25,7 @@ CellType = TypeVar("CellType")
 Row = dict[str, Any]  # one result of a cell, a dict of strings, booleans, integers or finite floats
 MACHINE = ("version", "commit", "python", "numpy", "torch", "cpu", "platform", "accelerator")
 ORIGIN = (*MACHINE, "cell_seconds", "finished")
-MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # folders of `src`
+MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # source of all results
 
 
 def restore(cell_type: type[CellType], text: str) -> CellType:

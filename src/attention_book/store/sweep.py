@@ -259,14 +259,14 @@ def cluster(address: str) -> Iterator[Executor]:
     from distributed.comm.addressing import get_address_host_port
 
     try:
-        get_address_host_port(address, strict=True)  # a client that refuses it complains again when it is dropped
+        get_address_host_port(address, strict=True)  # a client that rejects it complains again at its end
     except ValueError as error:
         raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
     try:
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except Exception as error:  # another program at this address may cause any error
         raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # the sweep prints one line instead
     with client:
         try:
             client.run_on_scheduler(provenance.environment)  # the scheduler must be able to read what it passes on
@@ -279,8 +279,7 @@ def cluster(address: str) -> Iterator[Executor]:
 
 
 class _OnCluster(Executor):
-    """An executor on Dask that does not wait for ever for a result that is lost on the way, as Dask's own executor
-    does.
+    """An executor on Dask that raises an error if a result is lost on the way; Dask's own executor would wait for ever.
     """
 
     def __init__(self, client):
@@ -289,7 +288,7 @@ class _OnCluster(Executor):
     def submit(self, call, *arguments):
         import asyncio  # slow to load
 
-        task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # a new key: no other run's result
+        task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # for a new key
 
         async def result():
             return await task

@@ -1,4 +1,4 @@
-"""Published theory: thresholds and curves by the authors' quadrature, and on many points.
+"""The published theory: thresholds and curves by the authors' quadrature, and with many points.
 
 Experiments:
     published_rule: Thresholds and solutions along the published curves, by the published quadrature and on many points.
@@ -18,13 +18,14 @@ from ..students import INFORMED
 
 
 def by_published_rule(cell) -> list[dict]:
-    """Return the rows of a `RuleCell`: what the published rules give, and what many points do.
+    """Return the rows of a `RuleCell`: results by the published rules and results with many points.
 
-    Without alphas, both thresholds that exist, `what` being "critical" or "linear": `alpha` and `alpha_error` are those
-    on many points, `rule` and `exact` as `coarse_threshold` gives them, where there is a crossing. Beside them the test
-    error of the linear model, "baseline".
+    Without alphas, there is a row for each threshold that exists, with the label "critical" or "linear". `alpha` and
+    `alpha_error` are the threshold with many points. `rule` and `exact` are the values of `coarse_threshold`, if the
+    losses cross. The row "baseline" has the test error of the linear model.
 
-    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, `many` and `many_error` on many.
+    With alphas, there is a row for every `quantity` along the `branches`: `rule` is the value of `solve_coarsely`, and
+    `many` and `many_error` are the values with many points.
     """
     from attention_phases.theory import linear_baseline, solve, threshold
     from attention_phases.theory.branches import OWN_OVERLAP
@@ -82,7 +83,7 @@ class RuleCell(OnNets):
     branches: tuple = ()
 
 
-# The published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
+# These are the published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
 TEN = tuple(np.linspace(2.0, 0.1, 10).tolist())
 PUBLISHED_CURVES = [
     (Task(), (*np.linspace(2.0, 1.25, 8).tolist(), *np.linspace(1.24, 0.01, 12).tolist()), INFORMED),

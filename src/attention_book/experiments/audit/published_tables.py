@@ -1,4 +1,4 @@
-"""What the authors' tables have beside ours, and slips in training that the comparison would show.
+"""The cells of the authors' tables that no other experiment has, and training errors made on purpose.
 
 Experiments:
     published_cells: What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1.
@@ -12,12 +12,14 @@ from attention_phases.task import Task
 from ..grids import ALPHAS, OMEGAS, tasks
 from ..students import StudentCell, students
 
-SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
+SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # instead of the published 0.15 and 5,000
 
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?
+    """A cell of students that are trained with one of `SLIPS` on purpose.
+
+    The question is whether the comparison with the published means would reveal the error.
 
     Columns:
         slip: what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1

@@ -13,7 +13,7 @@ from ..lines import LINE, lines
 from ..students import both, students
 
 CHANGED = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}
-# Each once: the standard task stands in all three of the panels.
+# The standard task is in all three panels of the figure but only once in this list.
 CHANGED_TASKS = list(dict.fromkeys(Task(**{name: value}) for name, some in CHANGED.items() for value in some))
 students("fig08")(
     paper={"optimizer seed": both(24, 24), "task": CHANGED_TASKS, "alpha": ALPHAS, "d": 1000},

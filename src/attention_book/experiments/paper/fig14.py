@@ -17,11 +17,11 @@ from ..students import INFORMED, RANDOM, variants
 from .fig10 import MAPPED, RANK2
 from .fig13 import VALUE
 
-LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # of the rank-2 student, as published
+LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # published grid of the rank-2 student
 
 
 def _mapped(omegas, step):
-    """Architecture, task and alpha of the maps that theory covers, with every so many of the published alphas."""
+    """Return the architecture, task and alpha of the maps that theory covers, with every `step`-th published alpha."""
     alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAPPED}
     return [(MAPPED[name], task, alpha) for name in MAPPED for task in tasks(omegas) for alpha in alphas[name]]
 
@@ -44,7 +44,7 @@ variants("fig14_value")(
     smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
 )
 
-ONE_BRANCH = {"rank2": ("semantic",)}  # has no alpha_c to search for
+ONE_BRANCH = {"rank2": ("semantic",)}  # the search for alpha_c needs the positional branch, so that rank 2 is left out
 MAPPED_BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architecture in MAPPED.items()]
 register(ArchitectureLineCell, "fig14_theory", {"alphas": ()})(
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": MAPPED_BRANCHES, "points": 2**9, "scrambles": 16},

@@ -1,4 +1,4 @@
-"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and what becomes of exchanged starts and data.
+"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and runs with exchanged starts and data.
 
 Experiments:
     histogram: The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1.
@@ -18,14 +18,14 @@ from attention_phases.records import seed_sequence
 from ..grids import GRIDS, cells_of, register
 from ..kinds import BEGINNING, Kind, Tolerances
 
-EXCHANGED = 4  # epochs of the counting task on several data sets
-TESTED_EVERY = 5  # epochs after the first ones
+EXCHANGED = 4  # epochs of the counting task with several data sets
+TESTED_EVERY = 5  # epochs between two tests, after the first epochs
 
 
 def seeds(cell):
-    """Streams of a cell, the same for both variants: data, start, noise, and the order of each epoch.
+    """Return the random streams of a cell, the same for both variants: data, start, noise, and the order of each epoch.
 
-    A control has those of the run of the experiment "histogram" that it repeats.
+    A control has the streams of the run of the experiment "histogram" that it repeats.
     """
     run = run_of(cell, cell.seed) if cell.experiment == "counting_control" else cell
     fields = {name: value for name, value in vars(run).items() if name != "variant"}
@@ -33,25 +33,28 @@ def seeds(cell):
 
 
 def data(cell):
-    """Training and test sequences of a cell."""
+    """Return the training and test sequences of a cell."""
     return draw(cell.sequences, np.random.default_rng(seeds(cell)[0]))
 
 
 def train(cell, epochs=None):
-    """Weights and curve of a cell's model, as `transformer.train` gives them; `epochs`: stop after so many."""
+    """Return the weights and the learning curve of a cell's model, as from `transformer.train`.
+
+    epochs: number of epochs after which the training stops; by default all.
+    """
     from attention_phases.histogram import transformer
 
     return transformer.train(cell.variant, *data(cell), seeds(cell)[1:], cell.adam_epochs, cell.sgd_epochs, epochs)
 
 
 def train_and_measure(cell):
-    """Return the rows of a `CountingCell`: the curve by epoch, then what `transformer` measures of the weights."""
+    """Return the rows of a `CountingCell`: the curve by epoch, then the measurements of the weights."""
     kept, curve = train(cell)
     return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
 
 
 def measure(cell, kept):
-    """The rows of `train_and_measure` that follow from the weights `kept`: all after the curve."""
+    """Return the rows of `train_and_measure` that are computed from the weights `kept`; these are all but the curve."""
     from attention_phases.histogram import transformer
 
     from ...store.parquet import encode
@@ -66,17 +69,20 @@ def measure(cell, kept):
 
 
 def train_beginning(cell):
-    """The first rows of `train_and_measure`, of the start and of one epoch, before rounding has grown."""
+    """Return the rows of `train_and_measure` for the start and for one epoch, before rounding errors have grown."""
     return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
 
 
 def run_of(cell, seed):
-    """The cell of the experiment "histogram" with a seed, at the paper's size but for the sequences of `cell`."""
+    """Return the cell of the experiment "histogram" with a seed, at the paper's size.
+
+    Only the number of sequences is taken from `cell`.
+    """
     return replace(histogram("paper")[0], variant=cell.variant, seed=seed, sequences=cell.sequences)
 
 
 def train_exchanged(cell):
-    """Return the rows of an `ExchangedCell`, after each epoch up to the fourth, every fifth and the last."""
+    """Return the rows of an `ExchangedCell`: each epoch up to the fourth, then every fifth and the last."""
     from attention_phases.histogram import transformer
 
     sequences, test = data(run_of(cell, cell.data_seed))
@@ -95,21 +101,22 @@ def train_exchanged(cell):
 
 
 def train_exchanged_beginning(cell):
-    """The first rows of `train_exchanged`, before rounding has grown."""
+    """Return the first rows of `train_exchanged`, before rounding errors have grown."""
     return train_exchanged(replace(cell, epochs=min(cell.epochs, BEGINNING)))
 
 
-# Of one epoch from the start (of two, what is told of letters), ten times what a start displaced by 2e-7 of its size
-# changes: another machine sums in another order. On the same machine and versions the bits are the same.
+# These tolerances are ten times the change that a displacement of the start by 2e-7 of its size causes after one epoch
+# (two for the letters), because another machine sums in a different order. On the same machine with the same versions,
+# all bits agree.
 COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
 
 
 @dataclass(frozen=True)
 class CountingCell:
-    """A run of the counting task.
+    """A cell that is one run of the counting task.
 
-    The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
-    of which each freezes its own part at zero.
+    The variant does not enter the seed. Therefore both variants see the same data in the same order and start from the
+    same numbers, and each variant freezes a different part of them at zero.
 
     Columns:
         what: what the row is about
@@ -160,20 +167,9 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """The start of one run of the counting task on the data of another one or its own, trained by Adam.
+    """A cell that takes the start of one run of the counting task and the data of the same or another run.
 
-    Columns:
-        variant: which part of the transformer is frozen at first
-            - semantic
-            - positional
-        sequences: sequences drawn, of which duplicates are dropped
-        epochs: epochs of Adam
-        epoch: of Adam, from 1
-        data_seed: run of the experiment histogram whose data are read
-        start_seed: run of the experiment histogram whose start is taken
-        letter: the letter that is counted worst on the test set
-        there [1]: share counted wrong where that letter stands
-        elsewhere [1]: share counted wrong at the other letters, their mean
+    It is trained by Adam.
     """
 
     kind = Kind(
@@ -211,8 +207,8 @@ register(CountingCell, "counting_control")(
     laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
     smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
 )
-# Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some
-# data sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
+# The starts and data sets of runs of the experiment "histogram" are exchanged. Every start sees some data sets for a
+# few epochs, each in its own order. Many starts see one data set for as long as the paper trains.
 register(ExchangedCell, "lost_letters", {"variant": "semantic"})(
     paper=[
         {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
