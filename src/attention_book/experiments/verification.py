@@ -78,7 +78,7 @@ def check(sample, seed=0, name=None, quiet=True):
     """
     check_count("sample", sample)
     check_count("seed", seed, at_least=0)
-    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # computed by cells
+    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # files of experiments
     if not files:
         checkout()
         raise StoreError(f"{DATA}: holds no results" + (f" of {name}" if name else ""))

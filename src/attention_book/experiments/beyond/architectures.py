@@ -1,4 +1,4 @@
-"""Theory against students of every architecture that theory covers, in growing dimension.
+"""A comparison of theory with students of every architecture that theory covers, in growing dimension.
 
 Experiments:
     variants_size: Every architecture that theory covers, in growing dimension: theory against students.
@@ -13,8 +13,8 @@ from ..lines import ArchitectureLineCell
 from ..paper.fig10 import CORRELATED, RANK2, UNTIED
 from ..students import variants
 
-# Where theory and students are compared in growing dimension: the minimum that the semantic start leads to. Before
-# alpha_c, which correlated tokens have beyond alpha = 2, students of small d leave it.
+# Theory and students are compared at the minimum that the semantic start leads to, in growing dimension. The alpha is
+# above alpha_c, because below it students of small d leave this minimum. For correlated tokens alpha_c is above 2.
 COMPARED = {
     "correlated": CORRELATED,
     "untied": UNTIED,

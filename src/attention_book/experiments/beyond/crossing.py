@@ -1,4 +1,4 @@
-"""Where the training losses of both starts cross, in growing dimension.
+"""The crossing of the training losses of both starts in growing dimension.
 
 Experiments:
     crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.
@@ -10,7 +10,7 @@ from ..students import STUDENTS, UNREPEATABLE, StudentCell, students, train_stud
 
 
 def train_controlled(cell):
-    """The rows of `train_students`, each with the `controls` of its data."""
+    """Return the rows of `train_students`, each with the `controls` of its data."""
     from attention_phases.training.trials import sample
 
     from .control_variates import controls
@@ -20,7 +20,7 @@ def train_controlled(cell):
 
 
 class ControlledCell(StudentCell):
-    """The same students, and control variates of their data.
+    """A cell that trains students and computes the control variates of their data.
 
     Columns:
         blind [1]: control variate: misfit of a student with zero weights, less its mean
@@ -31,7 +31,7 @@ class ControlledCell(StudentCell):
     kind = Kind(train_controlled, STUDENTS, UNREPEATABLE)
 
 
-# omega: alphas around where students cross, close enough for a straight line.
+# These alphas, by omega, are around the crossing of the students' losses, and close enough for a straight line.
 NEAR = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
 CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() for alpha in alphas))}
 

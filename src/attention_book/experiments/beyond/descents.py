@@ -1,4 +1,4 @@
-"""Which ways down from small random weights end in the semantic valley, and what changes that.
+"""Ways down from small random weights: which of them end in the semantic valley, and on what this depends.
 
 Experiments:
     descents: Other ways down from the starts of Figure 15, on the same sentences.
@@ -19,11 +19,11 @@ from .staying import OFTEN, RARELY
 
 
 def descend_by_legs(cell, displaced=0.0):
-    """Return rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
+    """Return the rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
 
-    A start is ``noise N(0, 1) + hint Q*``. For one data set N(0, 1) is the same in all cells, and for all hints.
+    A start is ``noise N(0, 1) + hint Q*``. For one data set, N(0, 1) is the same in all cells and for all hints.
 
-    displaced: relative displacement of every weight of the starts; the data stay the same.
+    displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
     import torch
 
@@ -51,7 +51,7 @@ def descend_by_legs(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class DescentCell(OnData):
-    """Students from small random weights, with and without hints of the teacher.
+    """A cell that trains students from small random weights, with and without hints of the teacher.
 
     Columns:
         way: the way down: an optimiser, or several one after the other
@@ -69,13 +69,15 @@ class DescentCell(OnData):
     count: int = 4
 
 
-# The data sets of Figure 15. "fig15_fractions" has their students by the published gradient descent, Adam and L-BFGS.
+# These are the data sets of Figure 15. The experiment "fig15_fractions" trains on them by the published gradient
+# descent, Adam and L-BFGS.
 ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
 QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
 SOME_WAYS = ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"]
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
-# Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
+# Here gradient descent begins as far from zero as L-BFGS is after its first steps: after one long step, or from larger
+# weights.
 FAR = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
 register(DescentCell, "descents")(
     paper=[
@@ -92,7 +94,7 @@ register(DescentCell, "hints", {"way": ["lbfgs", "gd", "adam"]})(
     laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED, "seed": range(4)},
     smoke={"d": 30, **HINTED, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
 )
-# The data sets of "staying": what L-BFGS makes of random weights there.
+# L-BFGS trains from random weights on the data sets of "staying".
 register(DescentCell, "staying_random", {"way": "lbfgs"})(
     paper=[
         {"d": [250, 500], "seed": range(12), **OFTEN},

@@ -1,4 +1,4 @@
-"""Where students end that remember their starts.
+"""The end points of students that remember their starts.
 
 Experiments:
     memory: Three kinds of starts at small alpha, in growing dimension: where do the students end?
@@ -9,7 +9,7 @@ from attention_phases.task import Task
 from ..grids import ALPHAS
 from ..students import INFORMED, RANDOM, students
 
-# At small alpha students stay near their starts, for which theory has no minimum, or one with less overlap.
+# At small alpha students remain near their starts, where theory has no minimum or a minimum with a smaller overlap.
 REMEMBERED = [Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7)]
 students("memory", {"starts": (*INFORMED, *RANDOM * 3)})(
     paper={"d": [250, 500, 1000, 2000], "seed": range(16), "task": REMEMBERED, "alpha": ALPHAS[4]},

@@ -1,4 +1,4 @@
-"""Minima of the training loss: followed along alpha, many of one valley, a search for lower ones.
+"""The minima of the training loss: followed along alpha, counted in one valley, and searched for lower ones.
 
 Experiments:
     hysteresis: Students followed up and down in alpha, each start from the last minimum.
@@ -18,15 +18,15 @@ from ..kinds import BY_ROUNDING, Kind
 from ..students import STUDENTS, OnData
 from .crossing import NEAR
 
-SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
+SAME = 1e-2  # largest distance between two weights that count as the same minimum, in units of their size
 
 
 def follow(cell):
-    """Rows of a `LoopCell`, for each `way` and `at` (alpha), each start from the last minimum.
+    """Return the rows of a `LoopCell`, for each `way` and `at` (alpha), each student starting from the last minimum.
 
-    One data set is drawn at the largest alpha; its first sentences are those of a smaller one. The student of the way
-    "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest. The
-    `excess` is the training loss without the part that no student can fit.
+    One data set is drawn at the largest alpha, and its first sentences are the data sets at smaller alphas. The way
+    "up" starts from the encoding at the smallest alpha. The way "down" starts from the teacher at the largest alpha.
+    The `excess` is the training loss without the part that no student can fit.
     """
     from attention_phases.model.sentences import sentence_count
     from attention_phases.model.two_tokens import sample
@@ -50,9 +50,9 @@ def follow(cell):
 
 
 def descend(cell):
-    """Return the rows of a `ValleyCell`: where L-BFGS ends from each start, of which the first has no noise.
+    """Return the rows of a `ValleyCell`: the end points of L-BFGS from each start, of which the first has no noise.
 
-    A cosine has no sign, because Q and -Q are one student.
+    Cosines are absolute values, because Q and -Q are the same student.
     """
     from attention_phases.model.weights import overlaps
 
@@ -73,10 +73,10 @@ def descend(cell):
 
 
 def search(cell):
-    """Return the rows of a `SearchCell`: what searches from the ends of its starts find.
+    """Return the rows of a `SearchCell`: the minima that searches from the end points of its starts find.
 
-    There are two rows for each start, "descent" and "hop". Then there is one row for each `temperature` of "anneal",
-    which begins where the start without noise ends.
+    There are two rows for each start, "descent" and "hop". After them, there is one row for each `temperature` of
+    "anneal", which begins at the end point of the start without noise.
     """
     from attention_phases.model.weights import overlaps
 
@@ -99,12 +99,14 @@ def search(cell):
 
 
 def search_first(cell):
-    """The first two rows of `search`: from the start without noise."""
+    """Return the first two rows of `search`, of the start without noise."""
     return search(replace(cell, count=1, temperatures=()))
 
 
 def _descents(cell):
-    """Training set of a `ValleyCell`, where its starts end, and the generator after all that."""
+    """Return the training set of a `ValleyCell`, the end points of its starts, and the generator in its state after
+    this.
+    """
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -119,7 +121,7 @@ def _descents(cell):
 
 
 def _cosines(students):
-    """``|cosine|`` of each pair of k students, (k, k)."""
+    """Return ``|cosine|`` of each pair of k students, (k, k)."""
     import torch
 
     weights = torch.stack([student.weights for student in students]).double()
@@ -128,7 +130,7 @@ def _cosines(students):
 
 
 def _labels(distances):
-    """A number for each end, the same for ends that are `SAME`: that of the first of them."""
+    """Return the number of the minimum at each end point, which is the same for end points closer than `SAME`."""
     labels = []
     for k, row in enumerate(distances):
         equal = np.flatnonzero(row[:k] < SAME)
@@ -137,20 +139,24 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
+    """Return the end points of a `ValleyCell` as runs, because its starts are displaced already.
+
+    Each run has the same end points in a different cyclic order.
+    """
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
 
 def search_runs(cell):
-    """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
+    """Return the rows of `search_first` for each start of a `SearchCell`, because rounding decides where a search ends.
+    """
     rows = search(replace(cell, temperatures=()))
     return [rows[k : k + 2] for k in range(0, len(rows), 2)]
 
 
 @dataclass(frozen=True)
 class LoopCell(OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`.
+    """A cell that follows students along `alphas` and back; `alpha` is the largest of the alphas.
 
     Columns:
         way: direction along alpha
@@ -162,8 +168,8 @@ class LoopCell(OnData):
 
     kind = Kind(
         follow,
-        # Along a way the minima are many, and rounding decides in which of them a student goes on. On another processor
-        # m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
+        # There are many minima along a way, and rounding decides in which of them a student continues. On another
+        # processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
         BY_ROUNDING,
     )
@@ -173,7 +179,7 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`.
+    """A cell of `count` starts in one valley, which are displaced by noise of standard deviation `noise`.
 
     Columns:
         valley: valley around which the starts are
@@ -193,7 +199,7 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`.
+    """A cell that searches for the lowest minimum of a valley from the end points of such starts, see `searches.hop`.
 
     Columns:
         aligned [1]: |cosine| with the lowest minimum found from all starts of the cell
@@ -230,7 +236,7 @@ register(LoopCell, "hysteresis")(
     laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
     smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
 )
-# Close to where theory has alpha_c; the noise of the starts around the teacher is of the size of Q*.
+# These alphas are close to alpha_c of theory. The noise of the starts around the teacher has the size of Q*.
 CLOSE = {
     "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
     "valley noise": [("semantic", 1.0), ("positional", 0.1)],
@@ -240,17 +246,18 @@ register(ValleyCell, "lowest")(
     laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
     smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
 )
-# The worst fitted 5 % of the sentences: in eight searches that tried all, those that led lower were in the worst 4 %.
+# The search tries the 5 % of the sentences that fit worst. In eight searches that tried all sentences, the ones that
+# led to a lower minimum were among the worst 4 %.
 register(SearchCell, "searched", {"worst": 0.05})(
     paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
     laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
     smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
 )
-# The noise of the starts, which around the teacher is of the size of Q*, is varied at omega = 0.3.
+# The noise of the starts is varied at omega = 0.3. Around the teacher it has the size of Q*.
 NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)), (0.3, 1.5, "semantic", 1.0)]
 NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
 NOISY = {"task alpha valley noise": at(*NOISES)}
-# Larger tokens: the teacher and one start displaced from it lead to different minima.
+# With larger tokens, the teacher and one start that is displaced from it lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
 register(ValleyCell, "landscape")(
     paper=[

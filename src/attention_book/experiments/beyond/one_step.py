@@ -18,15 +18,16 @@ from ..lines import OnNets, finite
 from ..students import INFORMED
 
 
-@np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
+@np.errstate(all="ignore")  # intermediate results may be infinite, and a search that fails says why
 def broken_thresholds(cell) -> list[dict]:
-    """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of breaking.
+    """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of replica symmetry breaking.
 
-    "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and `symmetric_error` of
-    the replica-symmetric one, `shift` and `shift_error` between the two (`one_step.threshold`). "semantic" and
-    "positional", the ground states at the replica-symmetric alpha_c, and "semantic at linear" have alpha and all of
-    `one_step_row`. Each has a `reason`, empty where the search for the ground state converged. Where there is no
-    threshold the row has nothing but its reason, and no row has what is not a finite number.
+    The rows "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and
+    `symmetric_error` of the replica-symmetric threshold, and the `shift` between both with `shift_error`
+    (`one_step.threshold`). The rows "semantic" and "positional" are the ground states at the replica-symmetric alpha_c,
+    and the row "semantic at linear" is the ground state at alpha_l. They have alpha and everything of `one_step_row`.
+    Each row has a `reason`, which is empty if the search for the ground state converged. If there is no threshold, the
+    row has only its reason. Numbers that are not finite are left out.
     """
     from attention_phases.beyond.one_step.threshold import broken_critical, broken_linear
 
@@ -51,26 +52,28 @@ def _moved_rows(kind, place, moved):
 
 
 def broken_state(cell) -> list[dict]:
-    """Return the row of a `OneStepCell`: all of `one_step_row` that is a finite number."""
+    """Return the row of a `OneStepCell`: all finite numbers of `one_step_row`."""
     from attention_phases.beyond.one_step.solution import one_step
 
     return [finite(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
 
 
 def one_step_row(solution) -> dict:
-    """Return the `quantities` of a solution with their standard errors as "q0_error" and so on, slope and reason."""
+    """Return the `quantities` of a solution with their standard errors as "q0_error" and so on, its slope and its
+    reason.
+    """
     errors = {f"{name}_error": error for name, error in solution.stderr.items()}
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
 
 
 OF_STATES = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
-# The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
+# The maximum of Phi is flat, so y and the quantities that depend on it have fewer reproducible digits.
 OF_MAXIMUM = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
 ONE_STEP = with_errors((*OF_STATES, *OF_MAXIMUM), (2e-3, 1e-9), (0.3, 1e-8)) | OF_MAXIMUM
 
 
 class OnOneStep(OnNets):
-    """Theory of one task with one step of replica symmetry breaking.
+    """The theory of one task with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima
@@ -85,7 +88,7 @@ class OnOneStep(OnNets):
 
 
 class OneStepThresholdsCell(OnOneStep):
-    """Both thresholds with one step of replica symmetry breaking.
+    """A cell of both thresholds with one step of replica symmetry breaking.
 
     Columns:
         what: what the row is about
@@ -103,7 +106,7 @@ class OneStepThresholdsCell(OnOneStep):
 
 @dataclass(frozen=True)
 class OneStepCell(OnOneStep):
-    """A ground state with one step of replica symmetry breaking.
+    """A cell of one ground state with one step of replica symmetry breaking.
 
     Columns:
         branch: branch of theory
@@ -117,7 +120,7 @@ class OneStepCell(OnOneStep):
     branch: str = field(kw_only=True)
 
 
-# From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
+# From omega = 0.2 on, Phi gains so little that its maximum cannot be resolved with the usual number of points.
 register(OneStepThresholdsCell, "one_step")(
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
@@ -132,7 +135,7 @@ register(OneStepThresholdsCell, "one_step_alternative")(
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
 )
-# Each branch where it exists.
+# These are alphas at which the branch exists.
 BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
 BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
 BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]

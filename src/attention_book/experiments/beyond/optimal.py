@@ -1,4 +1,4 @@
-"""The optimal learner, and students to whom omega A is given.
+"""The optimal learner, and students that are given omega A.
 
 Experiments:
     recovery: Message passing of the optimal learner, from random weights.
@@ -22,7 +22,7 @@ from ..students import OnData, StudentCell, both, students
 
 
 def look_for_teacher(cell):
-    """Row of a `RecoveryCell`: how much of the teacher it knows, and the test error of what it would predict."""
+    """Return the row of a `RecoveryCell`: the squared cosine with the teacher, and the test error of its prediction."""
     from attention_phases.amp.recovery import recover
     from attention_phases.beyond.optimal import estimate_error
 
@@ -32,9 +32,10 @@ def look_for_teacher(cell):
 
 
 def beside_positions(task, data):
-    """Return the training set as a student sees it that adds omega A itself to (1 - omega) S.
+    """Return the training set of a student that adds omega A to (1 - omega) S.
 
-    Its misses ``(1 - omega) s + omega A_aa - target`` are those of S on the teacher's semantic part, times 1 - omega.
+    The misfits ``(1 - omega) s + omega A_aa - target`` of this student equal 1 - omega times the misfits of S on the
+    semantic part of the target.
     """
     from torch import tensor
 
@@ -45,7 +46,7 @@ def beside_positions(task, data):
 
 @dataclass(frozen=True)
 class RecoveryCell(OnData):
-    """Message passing of the optimal learner from random weights, see `amp.recovery`.
+    """A cell of message passing of the optimal learner from random weights, see `amp.recovery`.
 
     Columns:
         squared_cosine [1]: squared cosine of the weights with the teacher
@@ -54,7 +55,7 @@ class RecoveryCell(OnData):
 
     kind = Kind(
         look_for_teacher,
-        # Where little is learnt the fixed point is approached slowly, and the change at which it ends is 1e-8.
+        # If little is learnt, the fixed point is approached slowly, and the iteration ends at a change of 1e-8.
         {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)},
         {"steps": "the last digits decide when it stands still"},
         unsettled=("converged", False),
@@ -62,7 +63,7 @@ class RecoveryCell(OnData):
 
 
 class PositionsGivenCell(StudentCell):
-    """The same students, which add omega A themselves to their attention."""
+    """A cell that trains students which add omega A to their attention."""
 
     @property
     def settings(self) -> dict:
@@ -72,7 +73,8 @@ class PositionsGivenCell(StudentCell):
         return beside_positions(self.task, data)
 
 
-# Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
+# These alphas are around the thresholds 1/6 and 1/2 of the optimal learner, and around alpha_c, near 0.6, of students
+# that are given omega A.
 TENTHS = [round(0.1 * k, 2) for k in range(1, 11)]
 register(RecoveryCell, "recovery", {"task": Task()})(
     paper={"seed": range(8), "alpha": [*TENTHS, 0.45, 0.55, 0.65], "d": 1000},
@@ -91,9 +93,10 @@ students("penalty", {"starts": ("semantic", "random")}, PositionsGivenCell)(
     smoke={"task": LIGHT[:2], "alpha": [1.0], "seed": range(2), "d": 60},
 )
 
-# At omega = 0.3; the penalty over (1 - omega)^2 is that of the task without positions.
+# The penalty at omega = 0.3, divided by (1 - omega)^2, is the penalty of the equivalent task without positions.
 lines("positions_given_theory", {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)})(**LINE)
-# Of these students: their penalty over the usual one, and the task without positions that has their minima.
+# These are the penalties of these students in units of the usual penalty. For each there is a task without positions
+# that has the same minima.
 PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
 LIGHTER = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
 GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)

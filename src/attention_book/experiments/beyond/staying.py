@@ -1,4 +1,4 @@
-"""Whether descent stays in the positional valley, and how soft its ends are.
+"""The end points of training in the positional valley, and the smallest curvatures there.
 
 Experiments:
     staying: Ends of descent across the positional border: their softest directions, and whether descent from small
@@ -17,16 +17,16 @@ from ..grids import at, data_sets, register
 from ..kinds import BY_ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 
-TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are
+TIGHT = 1e-6  # |grad R| at end points whose curvature is measured, because small eigenvalues depend on the exact point
 
 
 def stay(cell, displaced=0.0):
-    """Return the rows of a `StayCell`, whose docstring says what they are about.
+    """Return the rows of a `StayCell`, whose docstring describes them.
 
-    Each row has the overlaps, the loss and the gradient. The ends from the encoding, from the teacher and from small
-    weights also have the `softness` of the risk there.
+    Each row has the overlaps, the loss and the gradient. The end points from the encoding, from the teacher and from
+    small weights also have the `softness` of the risk.
 
-    displaced: relative displacement of every weight of the starts; the data stay the same.
+    displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
     import torch
 
@@ -42,13 +42,13 @@ def stay(cell, displaced=0.0):
         return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
 
     def end(starts):
-        """Weights (k, d) in float64 where L-BFGS ends."""
+        """Return the end points of L-BFGS, weights (k, d) in float64."""
         near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
         fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT)
         return torch.stack([student.weights for student in fits])
 
     def add(what, student, soft=False, **known):
-        """Add the row of a student (d,), with the softness there if it is asked for."""
+        """Add the row of a student (d,), with the softness of the risk there if `soft` is true."""
         value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
         row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
         row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
@@ -81,7 +81,7 @@ def stay(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class StayCell(OnData):
-    """Ends of descent in the positional valley and how soft they are.
+    """A cell of end points of training in the positional valley, with their curvature.
 
     Columns:
         what: what the row is about
@@ -103,8 +103,8 @@ class StayCell(OnData):
 
     kind = Kind(
         stay,
-        # Ends to |grad R| <= 1e-6: of two that differ in rounding the smallest eigenvalues differed by less than 1e-6.
-        # Which directions are the softest eight is less sharp.
+        # These tolerances hold for end points with |grad R| <= 1e-6. Rounding changed the smallest eigenvalue by less
+        # than 1e-6. The span of the eight softest directions is less well defined.
         STUDENTS
         | {"softest": (0, 1e-5), "leaning": (0, 1e-2), "same": (0, 1e-3), "train_loss": (0, 1e-8)}
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
@@ -117,7 +117,8 @@ class StayCell(OnData):
     kicks: tuple = ()
 
 
-# On both sides of where the positional solution of theory becomes a saddle: 1.088 at omega = 0.1, near 16 at 0.3.
+# These alphas are on both sides of the alpha at which the positional solution of theory becomes a saddle, which is
+# 1.088 at omega = 0.1 and near 16 at omega = 0.3.
 BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
 OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
 SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
@@ -136,8 +137,8 @@ register(StayCell, "staying")(
     ],
     smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
 )
-# Where the two responses are compared: alpha_c of replica-symmetric theory, and at omega = 0.3 beyond it, on other data
-# sets than those of "staying".
+# The two responses are compared at alpha_c of replica-symmetric theory, and at omega = 0.3 also beyond it, on other
+# data sets than in "staying".
 AT_CRITICAL = at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
 register(StayCell, "responses")(
     paper=[

@@ -1,4 +1,4 @@
-"""Tokens and teachers with structure (Result 4.2 in general), and two limits of the theory.
+"""Structured tokens and teachers (Result 4.2 in general), and two limits of the theory.
 
 Experiments:
     spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing
@@ -28,21 +28,25 @@ from ..paper.fig10 import RANK2
 from ..paper.fig13 import VALUE
 from ..students import INFORMED, variants
 
-SHARES, MORE_SHARES, MOST_SHARES = 25, 100, 400  # of equal size in a power law
+SHARES, MORE_SHARES, MOST_SHARES = 25, 100, 400  # numbers of equal shares in a power law
 GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing dimension
 AT_TEACHER = ("semantic",)
 
 
 def powers(bases, exponent):
-    """Powers whose last bit, which names a cell and seeds its draws, depends on no processor, as those of NumPy do."""
+    """Return powers that have the same bits on every processor, unlike the powers of NumPy.
+
+    The last bit matters because it enters the name of a cell and the seed of its draws.
+    """
     return np.array([float(Decimal(base) ** Decimal(exponent)) for base in bases])
 
 
 def power_law(exponent, source=0.0, shares=SHARES):
-    """A task whose tokens have variances k^-exponent along the k-th of equal `shares` of the directions.
+    """Return a task whose tokens have the variance k^-exponent along the k-th of equal `shares` of the directions.
 
-    Their mean is sigma^2. The teacher's entries have mean squares in proportion to the variances to the power `source`:
-    above 0 it lies along the leading directions, below along the trailing ones. Its fields have the variance sigma^2.
+    The variances are scaled so that their mean is sigma^2. The mean squares of the teacher's entries are proportional
+    to the variances to the power `source`. If `source` is positive, the teacher lies along the leading directions, and
+    if it is negative, along the trailing directions. The fields of the teacher have the variance sigma^2.
     """
     variance = Task.sigma**2
     s = powers(range(1, shares + 1), -exponent)
@@ -52,8 +56,8 @@ def power_law(exponent, source=0.0, shares=SHARES):
     return Task(spectrum=[(eigenvalue, 1 / shares, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
 
 
-# By exponent, source and shares: alphas around where both minima have equal training losses, and around where the
-# semantic one predicts as well as the linear model.
+# For each exponent, source and number of shares there are two groups of alphas: around the crossing of the training
+# losses, and around the crossing of the semantic test error with the linear model's.
 SPECTRA = {
     (0.0, 0.0): ((1.1, 1.4), (1.4, 1.6)),
     (0.5, 0.0): ((0.8, 1.1), (1.1, 1.4)),
@@ -71,7 +75,7 @@ FURTHER = {
 
 
 def _around(laws):
-    """Axes of the tables for these laws: for both starts, and for the semantic one."""
+    """Return the axes of the tables for these laws: one for both starts, and one for the semantic start."""
     losses, errors = (
         [(power_law(*law), alpha) for law, alphas in laws.items() for alpha in alphas[kind]] for kind in (0, 1)
     )
@@ -156,7 +160,7 @@ lines("sparse_theory", {"task": SPARSE})(
     laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": SPARSE[2], "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
 )
-SIDES, SHIFT = (1.0, -1.0), 0.5  # two clusters, displaced to both sides of their middle
+SIDES, SHIFT = (1.0, -1.0), 0.5  # two clusters, displaced to both sides of their centre
 CLUSTERS = {
     "along the encoding": Task(clusters=[(0.25, (SHIFT * a, SHIFT * b)) for a, b in product(SIDES, SIDES)]),
     "along the encoding, one for both tokens": Task(clusters=[(0.5, (SHIFT * a, SHIFT * a)) for a in SIDES]),
