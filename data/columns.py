@@ -1,9 +1,9 @@
-"""What the stored tables are about, what their columns mean, and their units.
+"""The descriptions of the stored tables, of their columns and of the units of the columns.
 
-The docstring of an experiment's file, in `attention_book.experiments`, says what the experiment is about. The docstring
-of a type of cells describes the columns that its tables have. Columns that several types share are described here. A
-unit is in brackets: "1" for a pure number, "s" for seconds. Text and counts have none. "x_error" is the standard error
-of "x". The names that may stand in a column are listed below it.
+The docstring of an experiment's file, in `attention_book.experiments`, describes the experiment. The docstring of a
+type of cells describes the columns of its tables. Columns that several types share are described here. A unit is in
+brackets: "1" for a pure number, "s" for seconds. Text and counts have no unit. "x_error" is the standard error of "x".
+If a column has names, they are listed below it.
 
 Columns:
     experiment: name of the experiment, that of the file
@@ -106,19 +106,19 @@ from attention_book import experiments
 from attention_phases.errors import ResultError
 from attention_phases.model.architectures import FORMS
 
-ENTRY = re.compile(r"^(\w+)(?: \[(.+?)\])?: (.+(?:\n .+)*)", re.MULTILINE)  # name, unit, and lines about it
+ENTRY = re.compile(r"^(\w+)(?: \[(.+?)\])?: (.+(?:\n .+)*)", re.MULTILINE)  # name, unit and description
 
 
 class Column(NamedTuple):
-    """A column of the stored results."""
+    """The description of a column of the stored results."""
 
     meaning: str
-    unit: str = ""  #: as in the Unified Code for Units of Measure, empty for text and counts
-    names: Mapping[str, str] = {}  #: every name that may stand in a column of names, with its meaning
+    unit: str = ""  #: a code of the Unified Code for Units of Measure; empty for text and counts
+    names: Mapping[str, str] = {}  #: meaning of every name that a column of names may have
 
 
 def entries_in(docstring, heading="Columns"):
-    """Return each `Column` by its name that a docstring describes below a heading."""
+    """Return each `Column` that a docstring describes below a heading, by name."""
     section = cleandoc(docstring).partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
     columns = {}
     for name, unit, about in ENTRY.findall(dedent(section)):
@@ -128,13 +128,13 @@ def entries_in(docstring, heading="Columns"):
 
 
 def own_columns(cell_type):
-    """Return the columns that only tables of a type of cells have, or that mean something else there."""
+    """Return the columns that only tables of one type of cells have, or that have another meaning there."""
     docstrings = [base.__doc__ or "" for base in reversed(cell_type.__mro__)]
     return {name: column for docstring in docstrings for name, column in entries_in(docstring).items()}
 
 
 def abouts():
-    """Return what each experiment is about, by its name."""
+    """Return a description of each experiment, by name."""
     files = [import_module(file.name) for file in walk_packages(experiments.__path__, f"{experiments.__name__}.")]
     found = {name: about for file in files for name, about in entries_in(file.__doc__ or "", "Experiments").items()}
     return {name: about.meaning for name, about in found.items()}
@@ -145,10 +145,10 @@ COLUMNS["form"] = COLUMNS["form"]._replace(names={name: form.about for name, for
 
 
 def described(name, own):
-    """Return the `Column` of a stored column; `ResultError` if nothing is known of it.
+    """Return the `Column` of a stored column, or raise `ResultError` if it is not described.
 
-    name: of the column; "x_error" is the standard error of "x".
-    own: columns that only tables of this kind have, or that mean something else there.
+    name: name of the column; "x_error" is the standard error of "x".
+    own: columns that only tables of this kind have, or that have another meaning there.
     """
     known = own.get(name) or COLUMNS.get(name)
     if known:

@@ -1,4 +1,4 @@
-"""A figure on dark paper, from the one on white: its colours are mapped, but maps keep theirs."""
+"""The conversion of a figure on white paper to one on dark paper, in which only maps keep their colours."""
 
 import copy
 import re
@@ -9,11 +9,11 @@ import numpy as np
 
 from attention_book.render.style import VALUES
 
-PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; paper is the background of the book's dark theme
+PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; the first is the background of the dark theme
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 MAPS = ("QuadMesh", "QuadContourSet", VALUES)  # a map is an axes that has one of these, or an image
-# From linear sRGB to the cube of cones' answers, and from their roots to lightness and two opponent colours:
-# Björn Ottosson's OKLab.
+# The first matrix leads from linear sRGB to the cubes of the responses of cones. The second leads from the cube roots
+# to lightness and two opponent colours. Together they are Björn Ottosson's OKLab.
 CONES = np.array(
     [[0.41222147, 0.53633254, 0.05144599], [0.2119035, 0.68069955, 0.10739696], [0.08830246, 0.28171884, 0.6299787]]
 )
@@ -23,29 +23,29 @@ OPPONENTS = np.array(
 
 
 def linear(colour):
-    """Linear sRGB, an array (3,) from 0 to 1, of a colour "#rrggbb"."""
+    """Return linear sRGB, an array (3,) with values from 0 to 1, of a colour "#rrggbb"."""
     values = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
 def oklab(colour):
-    """Lightness from 0 to 1, green to red and blue to yellow, an array (3,), of a colour "#rrggbb"."""
+    """Return lightness (0 to 1), green to red, and blue to yellow, an array (3,), of a colour "#rrggbb"."""
     return OPPONENTS @ np.cbrt(CONES @ linear(colour))
 
 
 @cache
 def on_dark(colour):
-    """The colour that stands on dark paper for one that stood on white.
+    """Return the colour on dark paper for a colour on white paper.
 
-    The hue stays. Of the way in lightness from paper to ink, a share t becomes a larger one: t^(1/3) for colours, which
-    makes those of both mechanisms about as light as the explorer's; t^0.6 for greys, of which faint ones stay faint.
-    White "#ffffff" becomes `PAPER`, black `INK`.
+    The hue is the same. A lightness at the share t of the way from paper to ink moves to a larger share. It is t^(1/3)
+    for colours, so that the colours of both mechanisms are about as light as in the explorer. It is t^0.6 for greys, so
+    that faint greys remain faint. White "#ffffff" becomes `PAPER`, and black becomes `INK`.
     """
     lightness, *opponents = oklab(colour)
     grey = np.hypot(*opponents) < 0.03
     paper, ink = oklab(PAPER)[0], oklab(INK)[0]
     lightness = paper + (ink - paper) * max(0, 1 - lightness) ** (0.6 if grey else 1 / 3)
-    for share in np.linspace(1, 0, 101):  # less saturated until a screen can show it
+    for share in np.linspace(1, 0, 101):  # reduces the saturation until a screen can show the colour
         seen = np.linalg.solve(OPPONENTS, [lightness, *(share * np.array(opponents))]) ** 3
         shown = np.linalg.solve(CONES, seen)
         if (shown > -1e-4).all() and (shown < 1 + 1e-4).all():
@@ -56,11 +56,11 @@ def on_dark(colour):
 
 
 def dark(svg):
-    """A figure on dark paper: the text of an SVG that matplotlib wrote, on white or on no paper.
+    """Return a figure on dark paper as SVG, from the SVG that matplotlib wrote on white or on no paper.
 
-    All colours are those of `on_dark`, but in maps and colour bars: what is drawn inside their axes keeps its colours
-    and its white ground, so that a cell means what it meant and what is drawn over cells is read as before. So does a
-    framed legend, which is that of a map: the key has the colours of the lines on the map.
+    All colours are changed by `on_dark`, except in maps and colour bars. The content of their axes keeps its colours
+    and its white ground, so that cells keep their meaning and the lines over them remain legible. A framed legend
+    belongs to a map and is not changed either, because it has the colours of the lines on the map.
     """
     tree = ElementTree.fromstring(svg)
     defined = list(tree.iterfind(f".//{SVG}defs/{SVG}path"))
@@ -73,7 +73,7 @@ def dark(svg):
         if element not in untouched and "style" in element.attrib:
             style = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda code: on_dark(code[0]), element.attrib["style"])
             element.set("style", style)
-    tree.set("fill", INK)  # matplotlib leaves out a black fill, which is the usual one
+    tree.set("fill", INK)  # matplotlib leaves out black as a fill, because it is the default
     for part in kept:
         part.set("fill", "#000000")
         _own_shapes(part, shapes)
@@ -93,13 +93,13 @@ def _is_framed(group):
 
 
 def corners(axes):
-    """Least and largest x and y, two arrays (2,), of the ground of an axes: of its first group."""
-    numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", axes[0][0].get("d")), float)  # (n, xy)
+    """Return the least and the largest x and y, two arrays (2,), of the background of an axes, its first group."""
+    numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", axes[0][0].get("d")), float)  # shape (n, xy)
     return numbers.min(axis=0), numbers.max(axis=0)
 
 
 def _inside(axes):
-    """Groups of an axes that stand on its ground, its first group: no ticks, spines, titles, or legends beside."""
+    """Yield the groups of an axes on its background, without ticks, spines, titles, and legends beside it."""
     low, high = corners(axes)
     for part in axes:
         name = part.get("id", "")
@@ -107,7 +107,7 @@ def _inside(axes):
             moves = [re.match(r"translate\((\S+) (\S+)\)", element.get("transform", "")) for element in part.iter()]
             place = next((np.array(move.groups(), float) for move in moves if move), None)  # none: an arrow alone
             inside = place is None or ((low <= place) & (place <= high)).all()
-        elif name.startswith("patch"):  # the spines, and a colour bar's outline, are lines that nothing cuts
+        elif name.startswith("patch"):  # spines and the outline of a colour bar are lines that are not clipped
             line = part.find(f"{SVG}path")
             inside = "fill: none" not in line.get("style", "") or line.get("clip-path") is not None
         else:
@@ -117,7 +117,7 @@ def _inside(axes):
 
 
 def _own_shapes(part, shapes):
-    """Give a group marks of its own: matplotlib defines one once, with its colours, and uses it all over the figure."""
+    """Give a group its own copies of marks, which matplotlib defines once for the whole figure."""
     names = {}
     for use in part.iter(f"{SVG}use"):
         name = use.get(LINK)[1:]

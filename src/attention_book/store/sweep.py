@@ -279,8 +279,9 @@ def cluster(address: str) -> Iterator[Executor]:
 
 
 class _OnCluster(Executor):
-    """An executor on Dask that raises an error if a result is lost on the way; with Dask's own it would be awaited for
-    ever.
+    """An executor on Dask that raises an error if a result is lost on the way.
+
+    Dask's own executor would wait for this result for ever.
     """
 
     def __init__(self, client):

@@ -104,9 +104,7 @@ def search_first(cell):
 
 
 def _descents(cell):
-    """Return the training set of a `ValleyCell`, the end points of its starts, and the generator in its state after
-    this.
-    """
+    """Return the training set of a `ValleyCell`, the end points of its starts, and the generator."""
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -148,7 +146,9 @@ def valley_runs(cell):
 
 
 def search_runs(cell):
-    """Return the rows of `search_first` for each start of a `SearchCell`, because rounding decides where a search ends.
+    """Return the rows of `search_first` for each start of a `SearchCell`.
+
+    They serve as runs, because rounding decides in which minimum a search ends.
     """
     rows = search(replace(cell, temperatures=()))
     return [rows[k : k + 2] for k in range(0, len(rows), 2)]

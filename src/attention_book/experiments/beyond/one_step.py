@@ -59,9 +59,7 @@ def broken_state(cell) -> list[dict]:
 
 
 def one_step_row(solution) -> dict:
-    """Return the `quantities` of a solution with their standard errors as "q0_error" and so on, its slope and its
-    reason.
-    """
+    """Return the `quantities` of a solution with their errors as "q0_error" and so on, its slope and its reason."""
     errors = {f"{name}_error": error for name, error in solution.stderr.items()}
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
 

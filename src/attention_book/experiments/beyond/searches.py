@@ -32,8 +32,7 @@ def hop(data: Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int
 
 
 def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | None:
-    """Return the first lower minimum that is found by leaving out one of the `count` worst fitted sentences, or None.
-    """
+    """Return the first lower minimum that leaving out one of the `count` worst fitted sentences leads to, or None."""
     for number in torch.argsort(misfits(data, minimum.weights), descending=True)[:count]:
         stiffness = data.stiffness.clone()
         stiffness[number] = 0

@@ -83,7 +83,7 @@ def _around(laws):
 
 
 AROUND, PREDICTING = _around(SPECTRA)
-STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": AT_TEACHER}  # fewest directions at a given d
+STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": AT_TEACHER}  # the fewest leading directions
 GROWN = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
 variants("spectra")(
     paper=[
