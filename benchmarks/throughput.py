@@ -32,7 +32,8 @@ def rate(place, workers, count):
 
 
 if __name__ == "__main__":
-    # By default, Dask makes each large array a request to the operating system. The README explains these settings.
+    # By default, Dask makes each large array a request to the operating system. The page book/machines.md has these
+    # settings.
     os.environ |= {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "33554432"}
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     for name, place in (("processes", process_pool), ("cluster", local_cluster)):

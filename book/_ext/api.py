@@ -8,7 +8,7 @@ import commands
 from sphinx.pycode import ModuleAnalyzer
 
 PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
-SINGLE = ("experiments.grids", "experiments.results", "published", "store.parquet")  # others that notebooks import from
+SINGLE = ("experiments.grids", "experiments.results", "published", "store.parquet")  # more modules for notebooks
 PAGES = Path(__file__).resolve().parents[1] / "api"  # written here before Sphinx looks for pages
 PAGE = """{name}
 {line}

@@ -32,7 +32,7 @@ from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the sources
-EXECUTED = "book/_executed"  # where the book's sources have notebooks; those of a page alone have them at the top
+EXECUTED = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources
 AGAIN = "--store again.sqlite --data again"  # with a new store, a sweep computes results that are stored elsewhere too
 COLUMNS = {  # columns of the CSV
     "panel": "number of the panel, from 1; the comments of the file say what its axes show",
@@ -50,7 +50,7 @@ UNITS = "pure numbers, unless an axis names another unit"
 
 
 def setup(app):
-    app.connect("config-inited", lambda app, config: write(Path(app.srcdir)), priority=400)  # others read the files
+    app.connect("config-inited", lambda app, config: write(Path(app.srcdir)), priority=400)  # before the readers
     return {"parallel_read_safe": True}
 
 

@@ -11,7 +11,7 @@ from attention_book.render.style import VALUES
 
 PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; the first is the background of the dark theme
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
-MAPS = ("QuadMesh", "QuadContourSet", VALUES)  # a map is an axes that has one of these, or an image
+MAPS = ("QuadMesh", "QuadContourSet", VALUES)  # marks of a map: an axes with one of these, or with an image, is a map
 # The first matrix leads from linear sRGB to the cubes of the responses of cones. The second leads from the cube roots
 # to lightness and two opponent colours. Together they are Björn Ottosson's OKLab.
 CONES = np.array(
@@ -105,7 +105,7 @@ def _inside(axes):
         name = part.get("id", "")
         if name.startswith(("text", "legend")):
             moves = [re.match(r"translate\((\S+) (\S+)\)", element.get("transform", "")) for element in part.iter()]
-            place = next((np.array(move.groups(), float) for move in moves if move), None)  # none: an arrow alone
+            place = next((np.array(move.groups(), float) for move in moves if move), None)  # None for an arrow
             inside = place is None or ((low <= place) & (place <= high)).all()
         elif name.startswith("patch"):  # spines and the outline of a colour bar are lines that are not clipped
             line = part.find(f"{SVG}path")

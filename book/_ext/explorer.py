@@ -21,7 +21,7 @@ from attention_phases.theory.branches import MINIMA, OWN_OVERLAP
 
 KEPT = ROOT / "_build" / "explorer"
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # experiment of each matrix A
-NOISE_NODES = 9  # Gauss-Hermite, for the student's own noise in a field: 15 agree to 1e-5 of an attention
+NOISE_NODES = 9  # Gauss-Hermite nodes for the student's noise in a field; 15 nodes agree to 1e-5 of an attention
 SCRIPT = "explorer-data.js"
 SMOOTH = ("train_loss", "test_mse", "q")
 # At an end, the overlap vanishes like a square root, and its square vanishes linearly.

@@ -78,7 +78,7 @@ def keep_room(app, page, template, context, doctree):
     """Write the sizes of pictures into a page, so that its text does not move while they load."""
 
     def sized(found):
-        path = Path(app.outdir, page).parent / f"{found[1]}-dark.svg"  # as large as the light one, and written by now
+        path = Path(app.outdir, page).parent / f"{found[1]}-dark.svg"  # as large as the light picture
         if not path.exists():
             return found[0]
         points = POINTS.search(path.read_text(encoding="utf-8")).groups()
@@ -154,8 +154,7 @@ def add_readout(app, figure, page):
 
 
 def panels(svg):
-    """Return the sides of each axes of a picture by its number: left, top, right and bottom, as shares of the picture.
-    """
+    """Return the sides of each axes of a picture by its number, as shares of the picture: left, top, right, bottom."""
     tree = ElementTree.fromstring(svg)
     *_, width, height = map(float, tree.get("viewBox").split())
     axes = [group for group in tree.iter() if group.get("id", "").startswith("axes_")]

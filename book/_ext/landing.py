@@ -22,7 +22,9 @@ def setup(app):
 
 
 def bring_words(app, config):
-    """Define numbers as substitutions, such as {{ alpha_c }} in the text; {{ reduced }} names the size of the results.
+    """Define numbers as substitutions of the page, such as {{ alpha_c }}.
+
+    {{ reduced }} is a sentence that names the size of the results.
     """
     notebook = nbformat.read(EXECUTED / "landing.ipynb", 4)
     banners = [cell.source for cell in notebook.cells if cell.source.startswith('<div class="admonition')]
@@ -38,7 +40,9 @@ def glued(notebook):
 
 
 def load_explorer(app, page, template, context, doctree):
-    """Load the explorer's scripts and styles on the landing page only, and write the title of the book once in its tab.
+    """Load the explorer's scripts and styles on the landing page only.
+
+    The title of the landing page is the title of the book, so that the tab shows it once.
     """
     if page == PAGE and app.builder.name == "html":
         context["theme_logo"] = {**(context.get("theme_logo") or {}), "text": context["docstitle"]}

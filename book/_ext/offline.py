@@ -49,7 +49,9 @@ def keep_places(app, page, template, context, doctree):
 
 
 def with_place(found):
-    """Return the HTML of a formula with a placeholder: letters for inline formulas, and the height for displayed ones.
+    """Return the HTML of a formula with a placeholder.
+
+    The placeholder of an inline formula is its letters, and that of a displayed formula is its height.
     """
     start, kind, text = found.groups()
     if kind == "div":

@@ -26,8 +26,7 @@ def setup(app):
 
 
 def set_address(app, config):
-    """Give the theme the address for its buttons and its footer, and the address of the picture of the published book.
-    """
+    """Give the theme the addresses of its buttons, of its footer, and of the picture of the published book."""
     citation = yaml.safe_load(Path(app.srcdir, "CITATION.cff").read_text(encoding="utf-8"))
     (paper,) = citation["references"]
     authors = [f"{author['given-names'][0]}. {author['family-names']}" for author in paper["authors"]]

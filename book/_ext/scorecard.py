@@ -58,9 +58,7 @@ def setup(app):
 
 
 def write(shown):
-    """Write the scorecard beside the executed notebooks of a folder: data, a picture of all differences, tables and
-    texts.
-    """
+    """Write the scorecard beside the executed notebooks of a folder: data, picture, tables and texts."""
     notebooks = {path.stem: nbformat.read(path, 4) for path in sorted(shown.glob("*.ipynb"))}
     frame = gathered([_page(name, notebook) for name, notebook in notebooks.items()])
     profiles = {

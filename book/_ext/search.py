@@ -72,8 +72,9 @@ def plain(node):
 
 
 def formula(text):
-    """Return LaTeX as plain text, such as α_c for `\\alpha_c`; commands for the look of a letter are left out, except
-    hats.
+    """Return LaTeX as plain text, such as α_c for `\\alpha_c`.
+
+    Commands for the look of a letter are left out, except hats.
     """
     part = r" *(\{[^{}]*\}|\\[A-Za-z]+|\w)"
     text = re.sub(rf"\\[td]?frac{part}{part}", r"\1/\2", re.sub(rf"\\hat{part}", "\\1\u0302", text))

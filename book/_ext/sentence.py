@@ -38,7 +38,7 @@ def load(app, page, template, context, doctree):
 def tokens():
     """Return the sentence (2, D), which is random except for its fields `FIELDS` and its lack of overlap with 1_d."""
     teacher, *drawn = np.random.default_rng(4).standard_normal((3, D))
-    known, _ = np.linalg.qr(np.array([np.ones(D), teacher]).T)  # along the encoding; along Q*, which has no part of it
+    known, _ = np.linalg.qr(np.array([np.ones(D), teacher]).T)  # unit vectors along 1_d and the rest of Q*
     free = Task.sigma * np.array(drawn)
     return free - free @ known @ known.T + np.outer(FIELDS, known[:, 1])
 

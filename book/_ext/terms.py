@@ -10,7 +10,7 @@ from sphinx import addnodes
 
 GLOSSARY, REFERENCES = "book/glossary", "book/references"
 SCRIPT = "previews.js"
-NUMBER = re.compile(r"\s*<a [^>]*#equation-[^>]*>[^<]*</a>")  # of an equation, which says nothing away from its page
+NUMBER = re.compile(r"\s*<a [^>]*#equation-[^>]*>[^<]*</a>")  # the number of an equation, for its own page only
 # In these nodes no word becomes a link: existing links, headings, code, and cells of tables, which may be narrow.
 CODE = (nodes.literal, nodes.literal_block, nodes.raw, addnodes.desc)
 NOT_IN = (*CODE, nodes.reference, nodes.citation, nodes.title, nodes.rubric, nodes.topic, nodes.table, nodes.math)
