@@ -152,7 +152,7 @@ def find(folder, files):
         if paths[name] is None:
             raise BadInput("folder", str(folder), f"a checkout of the authors' repository; it has no {name}")
         if sha256(paths[name].read_bytes()).hexdigest() != digest:
-            raise BadInput("file", str(paths[name]), "as at commit 0b867fa, which its SHA-256 denies")
+            raise BadInput(f"{paths[name]} is not the file of commit 0b867fa: its SHA-256 differs")
     return paths
 
 

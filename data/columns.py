@@ -157,6 +157,6 @@ def described(name, own):
         value = name.removesuffix("_error")
         return Column(f"standard error of {value}", described(value, own).unit)
     raise ResultError(
-        f'column {name!r}: say its meaning and unit under "Columns:" in the docstring of its cells, or of'
+        f'column {name!r}: describe its meaning and unit under "Columns:" in the docstring of its cells, or of'
         " data/columns.py"
     )

@@ -59,7 +59,7 @@ def resource(path):
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
     about = ABOUTS.get(path.stem)
     if about is None:
-        raise ResultError(f'{path.stem}: say what it is about under "Experiments:" in the docstring of its file')
+        raise ResultError(f'{path.stem}: describe it under "Experiments:" in the docstring of its file')
     return {
         "name": path.stem,
         "type": "table",

@@ -18,8 +18,8 @@ BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results
 def checkout():
     """Return the folder of the checkout, or raise `StoreError` if the package is installed without one."""
     if not (ROOT / "src").is_dir():
-        how = "clone its repository, and there make install, or pip install -e '.[book]'"
-        raise StoreError(f"this needs a checkout of the book, which {Path(__file__).parent} is not part of: {how}")
+        how = "clone its repository and run make install in it, or pip install -e '.[book]'"
+        raise StoreError(f"this needs a checkout of the book, but {Path(__file__).parent} is not in one: {how}")
     return ROOT
 
 

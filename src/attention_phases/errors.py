@@ -14,17 +14,21 @@ LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # characters of a value that a complain
 
 
 class BadInput(ValueError):
-    """A parameter has a value outside its allowed range."""
+    """A parameter has a value outside its allowed range, or parameters do not fit each other.
 
-    def __init__(self, name: str, value: object, allowed: str):
-        super().__init__(name, value, allowed)  # as they are, for an error that comes from another process
+    The message is "NAME = VALUE: must be ALLOWED". A complete sentence as the only argument is the message itself.
+    """
+
+    def __init__(self, name: str, value: object = None, allowed: str = ""):
+        super().__init__(name, value, allowed)  # the arguments themselves, from which pickle makes the error again
 
     def __str__(self) -> str:
         name, value, allowed = self.args
-        shown = " ".join(repr(value).split())  # in one line, also of an array
+        shown = " ".join(repr(value).split())  # the repr of an array has several lines
         if len(shown) > LONGEST_ARRAY and getattr(value, "ndim", 0):
             shown = f"{type(value).__name__} of the shape {tuple(value.shape)}"
-        return f"{name} = {shown if len(shown) <= LONGEST_VALUE else shown[:LONGEST_VALUE] + '...'}: must be {allowed}"
+        shown = shown if len(shown) <= LONGEST_VALUE else shown[:LONGEST_VALUE] + "..."
+        return f"{name} = {shown}: must be {allowed}" if allowed else name
 
 
 class ResultError(RuntimeError):

@@ -16,9 +16,9 @@ from ..store.sweep import progress
 
 
 def threshold(options):
-    """alpha_c or alpha_l.
+    """Compute the threshold alpha_c or alpha_l.
 
-    JSON: alpha, stderr, kind, omega; alpha and its stderr are null where there is none.
+    JSON: alpha, stderr, kind, omega. If there is no threshold, alpha and stderr are null.
     """
     from attention_phases.quadrature import usual_points
     from attention_phases.theory import threshold
@@ -44,18 +44,18 @@ def threshold(options):
 
 
 def sweep(options):
-    """Compute the cells of an experiment, or of a grid of one's own, that are not there yet.
+    """Compute the cells of an experiment, or of your own grid, that are not stored yet.
 
-    JSON: done, skipped, failed: numbers of cells; only_in_table: of those skipped, how many the store lacks; store,
-    table: files.
+    JSON: done, skipped and failed (numbers of cells); only_in_table (the number of skipped cells that are in the table
+    but not in the store); store and table (files).
     """
     from ..experiments import own, results
 
     if options.name is None and options.grid is None:
-        raise BadInput("name", None, "an experiment, or left out beside --grid FILE")
-    for name, usual in (("name", None), ("set", []), ("profile", "paper")):
-        if options.grid and getattr(options, name) != usual:
-            raise BadInput(name, getattr(options, name), "left out beside --grid FILE, which has all sizes")
+        raise BadInput("no experiment given: name one, such as fig02, or pass --grid FILE")
+    for name, usual in (("name", None), ("--set", []), ("--profile", "paper")):
+        if options.grid and getattr(options, name.strip("-")) != usual:
+            raise BadInput(f"{name} cannot be combined with --grid FILE, because FILE has all sizes")
     if options.grid:
         path = options.store or options.grid.with_suffix(".sqlite")
         cells, folder = own.own_cells(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
@@ -76,7 +76,7 @@ def sweep(options):
 
 
 def verify(options):
-    """Recompute stored cells.
+    """Recompute a random sample of the stored cells and compare the results.
 
     JSON: cells, mismatches, other_minima, elsewhere.
     """
@@ -93,10 +93,10 @@ def verify(options):
 
 
 def published(options):
-    """The authors' published tables beside the stored results of the same cells.
+    """Compare the authors' published tables with the stored results of the same cells.
 
-    JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by: n, mean_z and the same for each figure and
-    quantity.
+    JSON: numbers, median_abs_z, p95_abs_z, beyond_3 (a share), not_computed; and by, which has n, mean_z and the same
+    statistics for each figure and quantity.
     """
     from ..analysis.beside_published import summary
     from ..paths import checkout
@@ -133,9 +133,9 @@ def figure(options):
 
 
 def figures(options):
-    """The pages that the command `figure` computes: figures, tables and further pages of the book.
+    """List the pages that the command `figure` computes: figures, tables and further pages of the book.
 
-    JSON: figures, each with figure (its name), notebook, title and parameters, the names that `figure --set` takes.
+    JSON: figures, each with figure (its name), notebook, title, and parameters (the names that `figure --set` accepts).
     """
     from ..paths import notebooks, title
     from .parameters import declared

@@ -8,7 +8,6 @@ import hashlib
 import json
 import logging
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from .. import paths
 from ..experiments import PROFILES
 from ..experiments.results import stored_in
 from ..store.sweep import bar_or_lines, one_line
-from .parameters import assigned, checked, marked, notebook_of, of_profile, parse_value
+from .parameters import assigned, checked, marked, notebook_of, of_profile
 
 KEPT = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
 LONGEST_FOLDER = 70  # bytes of the temporary folder's name, because some systems allow only 103 for a socket in it
@@ -105,10 +104,8 @@ def _run(path, text, values, bar):
             return papermill.execute_notebook(str(path), str(path), values, **options, **apart)
         except PapermillExecutionError as error:
             message = " ".join(error.evalue.split())
-            refused = re.fullmatch(r"(\w+) = (.*): must be (.*)", message)
-            if error.ename == BadInput.__name__ and refused:
-                name, value, allowed = refused.groups()
-                raise BadInput(name, parse_value(value), allowed) from error
+            if error.ename == BadInput.__name__:
+                raise BadInput(message) from error
             where = f"{text.name}, cell {error.exec_count}"
             raise NotebookError(f"{where}: {error.ename}: {message} (executed so far: {path})") from error
         except KeyboardInterrupt:
@@ -116,7 +113,7 @@ def _run(path, text, values, bar):
         except OSError:  # such as a full disk
             raise
         except Exception as error:  # several packages report a kernel that does not start or is killed
-            raise NotebookError(f"{text.name}: no kernel for it, or lost: {one_line(error)}") from error
+            raise NotebookError(f"{text.name}: the Jupyter kernel did not start or died: {one_line(error)}") from error
 
 
 def fingerprint(text, values):
@@ -177,9 +174,9 @@ def run_figure(name, profile, settings, folder, quiet):
         program = [sys.executable, *silent, paths.ROOT / "book" / "page.py", done, folder]
         built = subprocess.run(program, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise NotebookError(f"{text.stem} could not be made in {folder}: {error}") from error
+        raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
     if built.returncode:
-        raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
+        raise NotebookError(f"the page of {done} could not be built: {' '.join(built.stderr.split())[-300:]}")
     shown = (cell.metadata.get("mystnb") for cell in nbformat.read(done, 4).cells)
     names = [about["figure"]["name"] for about in shown if about]
     files = {kind: [folder / f"{name}.{kind}" for name in names] for kind in ("svg", "csv")}

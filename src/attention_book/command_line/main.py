@@ -134,8 +134,8 @@ def parser():
 
     common = argparse.ArgumentParser(add_help=False)
     option = common.add_argument
-    option("--json", action="store_true", help="one JSON object on stdout; in it origin: options, version, commit")
-    option("--quiet", action="store_true", help="no progress on stderr")
+    option("--json", action="store_true", help="print one JSON object; its origin has the options, version and commit")
+    option("--quiet", action="store_true", help="show no progress on stderr")
 
     def add(command):
         text, answer = about(command)
@@ -145,51 +145,51 @@ def parser():
         return subparser
 
     option = add(commands.threshold).add_argument
-    option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
+    option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c (critical) or alpha_l (linear)")
     option("--omega", type=float, default=Task.omega, help="weight of the positional part of the teacher, in [0, 1]")
     option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     option("--lam", type=float, default=Task.lam, help="ridge penalty")
     option("--matrix", default="standard", help='A of the teacher: standard, alternative or "a,b;c,d"')
     option("--encoding", type=float, default=Task.encoding, help="strength of the positional encoding")
-    directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
+    directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, instead of --sigma'
     option("--covariance", metavar="DIRECTIONS", default=[], help=directions)
     option("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
     option("--architecture", choices=tuple(FORMS), default="tied", help="form of the student")
-    correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
+    correlation = "correlation between the entries of any two tokens, in (-1/(L - 1), 1)"
     option("--token-correlation", type=float, default=0.0, help=correlation)
-    points = "points a scramble, a power of two (default: 16384, or 2048 beyond the standard student)"
+    points = "quadrature points per scramble, a power of two (default: 16384, or 2048 for other than standard students)"
     option("--points", type=int, help=points)
-    option("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
-    option("--seed", type=int, default=0, help="of the scrambles")
+    option("--scrambles", type=int, default=16, help="number of independent scrambles, which give the error bar")
+    option("--seed", type=int, default=0, help="seed of the scrambles")
 
     of_sweep = add(commands.sweep)
     option = of_sweep.add_argument
     option("name", choices=tuple(GRIDS), metavar="name", nargs="?", help="an experiment, such as fig02")
-    option("--grid", type=Path, metavar="FILE", help="TOML file with sizes of your own, in the place of an experiment")
-    option("--profile", choices=PROFILES, default="paper", help="at which size")
+    option("--grid", type=Path, metavar="FILE", help="TOML file with your own sizes, instead of an experiment")
+    option("--profile", choices=PROFILES, default="paper", help="size of the experiment")
     option("--store", type=Path, help="SQLite file that keeps results as they come")
     option("--data", type=Path, help="folder of the exported tables")
-    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter other than the published one")
+    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a changed parameter of the experiment")
     option("--device", default="cpu", help="where students are trained: cpu, cuda (a GPU) or auto")
     option = of_sweep.add_mutually_exclusive_group().add_argument
-    option("--workers", type=int, help="processes (default: one a core)")
+    option("--workers", type=int, help="number of processes (default: one per core)")
     option("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
 
     option = add(commands.verify).add_argument
-    option("--sample", type=int, default=20, help="cells to recompute")
-    option("--seed", type=int, default=0, help="chooses the cells")
-    option("--experiment", choices=tuple(GRIDS), metavar="NAME", help="of one experiment only")
+    option("--sample", type=int, default=20, help="number of cells to recompute")
+    option("--seed", type=int, default=0, help="seed of the choice of cells")
+    option("--experiment", choices=tuple(GRIDS), metavar="NAME", help="check only this experiment")
 
     option = add(commands.published).add_argument
     option("folder", type=Path, help="a checkout of SPOC-group/positional-and-semantic-attention, or its empirics/")
     option("--out", type=Path, help="Parquet file that keeps the comparison")
 
     option = add(commands.figure).add_argument
-    option("name", help="such as fig02; `figures` lists all")
-    sizes = "at which size; all pages take 4 (paper, results stored), 17 (laptop) or 6 (smoke) minutes of two cores"
+    option("name", help="name of a page, such as fig02; `figures` lists all names")
+    sizes = "size; all pages take 4 (paper, with stored results), 17 (laptop) or 6 (smoke) minutes on two cores"
     option("--profile", choices=PROFILES, default="paper", help=sizes)
-    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
-    option("--out", type=Path, help="folder of what is written (default: _build/figures/NAME)")
+    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a changed parameter of the notebook")
+    option("--out", type=Path, help="output folder (default: _build/figures/NAME)")
 
     add(commands.figures)
     return parser

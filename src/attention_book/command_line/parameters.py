@@ -40,10 +40,10 @@ def declared(text):
     """Return the published values of the parameters of a text notebook, by name."""
     sources = _parameter_cells(read_edited(text))
     if len(sources) != 1:
-        raise NotebookError(f"{text.name}: {len(sources)} parameters cells, not one")
+        raise NotebookError(f"{text.name}: {len(sources)} cells have the tag parameters, but one is needed")
     values = assignments(sources[0])
     if "profile" not in values:
-        raise NotebookError(f"{text.name}: no parameter profile, which says at which size it runs")
+        raise NotebookError(f"{text.name}: the parameter profile is missing, which sets its size")
     return values
 
 
@@ -80,8 +80,8 @@ def checked(text, values, fixed=()):
     published, typed = {name: value for name, value in declared(text).items() if name not in fixed}, {}
     for name, value in values.items():
         if name not in published:
-            names = ", ".join(published) or "it has none"
-            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {names}")
+            names = ", ".join(published) or "none"
+            raise BadInput(f"{name} is no parameter of the notebook {text.stem}, whose parameters are: {names}")
         try:
             typed[name] = _as_type_of(published[name], value)
         except TypeError:
@@ -107,7 +107,7 @@ def texts_of(settings):
         if not equals:
             raise BadInput("set", setting, "of the form name=value")
         if name in values:
-            raise BadInput(name, value, "set once")
+            raise BadInput(f"{name} is set more than once")
         values[name] = value
     return values
 
@@ -212,7 +212,7 @@ def _banner(changed, smaller, published):
     if smaller:
         sizes = beside_published({name: value for name, value in smaller.items() if name != "profile"})
         size = f"<code>{smaller.get('profile', 'paper')}</code>" + (f" ({sizes})" if sizes else "")
-        larger = "errors are larger than in the published book, of which the sentences tell"
+        larger = "its errors are larger than the errors of the published book, which the sentences are about"
         lines.append(f"Computed at the reduced size {size}: {larger}.")
     paragraphs = "\n".join(f"<p>{line}</p>" for line in lines)
     return f'<div class="admonition {kind}">\n<p class="admonition-title">{title}</p>\n{paragraphs}\n</div>'
@@ -223,4 +223,4 @@ def _change_caption(options, changed):
     if caption := options.get("figure", {}).get("caption"):
         options["figure"]["caption"] = f"With {changed}. {caption}"
     if "alt" in options.get("image", {}):
-        options["image"]["alt"] = f"With {changed}: what the caption says."
+        options["image"]["alt"] = f"With {changed}: see the caption."

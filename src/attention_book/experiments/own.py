@@ -26,7 +26,7 @@ def own_cells(sizes, experiment):
         check_choice("size", name, ("alpha", "d", *USUAL, *OF_TASK, *OF_ARCHITECTURE))
     for name in ("alpha", "d"):
         if name not in table:
-            raise BadInput("sizes", [*sizes], f"such that {name} is among them")
+            raise BadInput(f"sizes lack {name}: alpha and d are needed")
     table = {name: _listed(value) if hasattr(value, "tolist") else value for name, value in table.items()}
     table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in WHOLE}
     axes = {name: value for name, value in table.items() if isinstance(value, list) and name not in WHOLE}

@@ -105,7 +105,7 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
     store = Path(store)
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells or not all(hasattr(cell, "experiment") for cell in cells):
-        raise BadInput("sizes", sizes, "by name, or cells, one at least")
+        raise BadInput("sizes must be a dictionary of named sizes or a list of at least one cell")
     in_process = workers == 1 and scheduler is None
     compute(cells, store, store.parent, workers, quiet, scheduler, device, in_process)
     table = store.parent / f"{cells[0].experiment}.parquet"
@@ -143,7 +143,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
     """
     if device != "cpu":
         if apart := {type(cell).__name__ for cell in cells if "device" not in signature(cell.kind.worker).parameters}:
-            raise BadInput("device", device, f"cpu for the kind of cells {', '.join(sorted(apart))}")
+            raise BadInput(f"device {device} cannot compute the cells {', '.join(sorted(apart))}: use cpu")
         if scheduler is None and "cuda" in {device_for(device, cell.d) for cell in cells}:
             in_process = in_process or workers is None
     on_device = partial(work, device=device) if device != "cpu" else work

@@ -214,7 +214,7 @@ def draw_means(axes, means, name, colour, marker="o", unit=1.0, **more):
 
 def _with_error(rows, name, unit):
     if not {name, f"{name}_error"} <= {*rows}:
-        raise BadInput("name", name, f"a column that has its error beside it, as x has x_error, of {', '.join(rows)}")
+        raise BadInput(f"the columns {name} and {name}_error are needed; the frame has {', '.join(rows)}")
     return rows[name] / unit, rows[f"{name}_error"] / unit
 
 

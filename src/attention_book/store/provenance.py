@@ -58,7 +58,7 @@ def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
         raise BadInput("rows", rows, "at least one result")
     for name, value in (item for row in rows for item in row.items()):
         if name in taken:
-            raise BadInput("column", name, "a name that is no field of the cell nor of its provenance")
+            raise BadInput(f"column name {name!r} is taken by the cell or by its provenance")
         if not isinstance(value, (str, int, float)):
             raise BadInput(name, value, "a string, a boolean or a number")
         if isinstance(value, float) and not math.isfinite(value):

@@ -217,8 +217,8 @@ class SearchCell(ValleyCell):
         search,
         STUDENTS,
         {
-            "hops": "how many hops lead lower, over a whole search, is decided by rounding",
-            "aligned": "that of the minimum in which rounding ends the search",
+            "hops": "rounding decides how many hops of a whole search lead lower",
+            "aligned": "rounding decides in which minimum the search ends",
         },
         beginning=search_first,
         runs=search_runs,

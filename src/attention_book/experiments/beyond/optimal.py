@@ -57,7 +57,7 @@ class RecoveryCell(OnData):
         look_for_teacher,
         # If little is learnt, the fixed point is approached slowly, and the iteration ends at a change of 1e-8.
         {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)},
-        {"steps": "the last digits decide when it stands still"},
+        {"steps": "the last digits decide when the iteration stops"},
         unsettled=("converged", False),
     )
 

@@ -107,7 +107,7 @@ class MessagePassingCell(OnData):
         # slowly. Therefore their distance is reproducible only within one run, and their overlaps agree within their
         # fluctuations at d = 1000. Copies without damping forget their starts and may diverge.
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
-        dict.fromkeys(("change", "apart"), "of what does not settle: that of one run"),
+        dict.fromkeys(("change", "apart"), "belongs to one run, because the iteration does not settle"),
         unsettled=("damping", 0.0),
     )
 

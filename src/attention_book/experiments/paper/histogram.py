@@ -175,7 +175,7 @@ class ExchangedCell:
     kind = Kind(
         train_exchanged,
         COUNTING | {"there": (0, 0.1), "elsewhere": (0, 1e-3)},
-        {"letter": "of letters told equally wrong, rounding decides which is the worst"},
+        {"letter": "if letters are counted equally badly, rounding decides which one is the worst"},
         beginning=train_exchanged_beginning,
     )
 
