@@ -14,20 +14,21 @@ Columns:
         - mixed: the first column semantic, the second positional
         - second: the second column of the teacher
         - encoding: 0.3 times 1_d
-        - symmetric: no overlap at all
+        - symmetric: the branch without overlaps
     d [1]: embedding dimension; empty for curves of theory
-    optimizer: of our students, or theory
+    optimizer: optimiser of our students, or theory
         - lbfgs: L-BFGS to |grad R| <= 1e-4
         - gd: full-batch gradient descent as published
         - adam: Adam
         - theory: replica-symmetric theory
-    figure: of the paper, which shows the cell or its like
-    ours [1]: our value: the mean over data sets, a threshold of these means, or theory
+    figure: figure of the paper that shows the cell or a similar cell
+    ours [1]: our value: a mean over data sets, a threshold from such means, or theory
     instances [1]: number of our data sets behind the mean
-    z [1]: ours minus published, as a standard normal number if both estimate the same
-    away [1]: ours minus published theory, over the largest value along both curves
-    rule_away [1]: by the published rules minus published, over published; of curves of theory
-    step_away [1]: the same of one step of the rules from the published overlaps, and of losses at these
+    z [1]: ours minus published, a standard normal variable if both estimate the same quantity
+    away [1]: ours minus published theory, divided by the largest value along both curves
+    rule_away [1]: for curves of theory, result of the published rules minus published value, divided by the published
+        value
+    step_away [1]: the same for one step of the rules from the published overlaps, and for the losses at these overlaps
 """
 
 import json

@@ -6,26 +6,26 @@ brackets: "1" for a pure number, "s" for seconds. Text and counts have no unit. 
 If a column has names, they are listed below it.
 
 Columns:
-    experiment: name of the experiment, that of the file
-    cell: everything that fixes the cell, as canonical JSON: the key of the rows of one cell
+    experiment: name of the experiment and of its file
+    cell: everything that defines the cell, as canonical JSON; it is the key of the cell's rows
     omega [1]: weight of the positional part of the teacher, in [0, 1]
     sigma [1]: standard deviation of a token's entries
     lam [1]: ridge penalty lambda on the student's weights
     matrix: positional matrix A of the teacher, as JSON
-    spectrum: eigenvalue, weight, teacher and encoding of each share of the directions, as JSON
-    clusters: weight, and means along encoding and teacher, of each joint choice of clusters, as JSON
+    spectrum: eigenvalue, weight, teacher and encoding for each share of the directions, as JSON
+    clusters: weight, and means along encoding and teacher, for each joint choice of clusters, as JSON
     teachers: mean square of the entries of each column of the teacher, as JSON
     density [1]: share of the teacher's entries that are not zero
     l1 [1]: l1 penalty on the student's weights
     alpha [1]: sample complexity n/d: training sentences per dimension
     d: embedding dimension
-    seed: number of the data set, which seeds its random draws
-    optimizer: how students were trained
+    seed: number of the data set, which seeds its random numbers
+    optimizer: training method of the students
         - lbfgs: L-BFGS to |grad R| <= 1e-4
         - gd: full-batch gradient descent as published
         - adam: Adam
-    starts: starts of the cell, as JSON; a row for each
-    start: initial weights; two columns that start alike and add up are displaced by 0.1 N(0, 1)
+    starts: starts of the cell, as JSON; each has a row
+    start: initial weights; two columns whose scores are added and that would start equal are displaced by 0.1 N(0, 1)
         - semantic: the teacher's weights
         - positional: the positional encoding 1_d/sqrt(d)
         - near_semantic: the teacher's weights plus N(0, 1)
@@ -36,13 +36,13 @@ Columns:
         - encoding: 0.3 times 1_d
     form: form of the student
     tokens: length of a sentence
-    correlation [1]: of the entries of any two tokens of a sentence
+    correlation [1]: correlation between the entries of any two tokens of a sentence
     noise [1]: standard deviation of the noise on the starts
-    count: starts on one data set
+    count: number of starts on one data set
     alphas: all values of alpha of the cell, as JSON
     branches: branches of the cell, as JSON
-    points: quadrature points of a scramble
-    scrambles: independent scrambles of the quadrature, from which its error bars come
+    points: quadrature points per scramble
+    scrambles: number of independent scrambles of the quadrature, which give its error bars
     q [1]: sigma^2 |Q|^2/d, size of the student; with two columns the trace
     m [1]: Q.p/sqrt(d), overlap with p, the positional encoding of a token of mark 1 (1_d/sqrt(d) in the paper); with
         two columns the norm over them
@@ -61,37 +61,37 @@ Columns:
     test_mse [1]: test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory
     linear_mse [1]: test error of the linear model fitted to the same data
     grad_norm [1]: |grad R| where training stopped
-    steps: gradient evaluations of the training; of a cell: iterations, or those after which is measured
+    steps: gradient evaluations of the training; for a cell, iterations, or numbers of steps after which is measured
     seconds [s]: wall time of the training; students trained together share it equally
-    replicon [1]: Lambda: by which a step multiplies the squared size of a perturbation, jumps left out (Appendix B.5)
-    gain [1]: by which a step multiplies overlaps that the branch holds at zero; above 1 a saddle
-    length [1]: control variate |Q*|^2/d - 1; with structure Q*^T Sigma Q*/d over its limit, minus 1
-    reason: why the search for a solution failed, or why there is none beyond an end, or that the end did not settle;
-        empty where it converged
-    quantity: what is compared
-        - linear_mse: test error of a linear model that reads the tokens alone
+    replicon [1]: Lambda: factor of a perturbation's squared size in one step, without jumps (Appendix B.5)
+    gain [1]: factor of the overlaps that vanish on the branch, in one step; the branch is a saddle if it exceeds 1
+    length [1]: control variate |Q*|^2/d - 1; with structure, Q*^T Sigma Q*/d divided by its limit, minus 1
+    reason: reason why the search for a solution failed, why there is no solution beyond an end, or why the end is known
+        only to one step; empty if the search converged
+    quantity: quantity that is compared
+        - linear_mse: test error of a linear model that reads only the tokens
         - test_mse
         - train_loss
-        - q: of theory
-        - V: of theory
+        - q: only for theory
+        - V: only for theory
         - m: absolute value
         - theta: absolute value
         - m^2: summed over two columns of weights
         - theta^2: summed over two columns of weights
         - critical: alpha_c, where the training losses of both branches cross
-        - linear: alpha_l, where the semantic test error meets that of the linear model
-    step: of gradient descent, counted from the start
-    number: of the start; in a valley 0 has no noise
-    version: of this package
-    commit: of this repository; "+changes" where the code differed from it
+        - linear: alpha_l, where the semantic test error crosses the test error of the linear model
+    step: number of steps of gradient descent after the start
+    number: number of the start; in a valley, start 0 has no noise
+    version: version of this package
+    commit: commit of this repository; "+changes" if the code differed from it
     python: version of Python
     numpy: version of NumPy
     torch: version of PyTorch
     cpu: model of the processor
     platform: operating system
-    accelerator: GPU, where one was used
-    cell_seconds [s]: time of the whole cell
-    finished: when the cell was done, ISO 8601 in UTC
+    accelerator: GPU, if one was used
+    cell_seconds [s]: wall time of the whole cell
+    finished: time at which the cell was finished, ISO 8601 in UTC
 """
 
 import re

@@ -289,7 +289,7 @@ def test_make_computes_at_the_size_that_it_names(make):
 def test_a_kernel_that_does_not_start_is_one_line(complaint, monkeypatch, tmp_path, error):
     monkeypatch.setattr(execution.papermill, "execute_notebook", Mock(side_effect=error))
     said = complaint(1, "figure", "minima", "--profile", "smoke", "--out", tmp_path)
-    assert said.startswith(f"minima.md: no kernel for it, or lost: {type(error).__name__}: ")
+    assert said.startswith(f"minima.md: the Jupyter kernel did not start or died: {type(error).__name__}: ")
 
 
 GIT = """#!/bin/sh

@@ -101,7 +101,7 @@ def test_a_changed_page_says_so_and_has_no_sentence_about_the_published_one(text
     for cell in notebook.cells:
         if options := cell.metadata.get("mystnb"):
             assert options["figure"]["caption"].startswith(f"With {name} = other. ")
-            assert options["image"]["alt"] == f"With {name} = other: what the caption says."
+            assert options["image"]["alt"] == f"With {name} = other: see the caption."
 
 
 def test_some_cells_are_of_the_published_values_alone_and_some_of_others():

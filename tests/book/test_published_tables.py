@@ -87,7 +87,7 @@ def checkout(tmp_path, monkeypatch, table, rules):
 def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
     scaling = checkout / "empirics" / "results_scaling.csv"
     scaling.write_text("another\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"results_scaling\.csv': must be as at commit 0b867fa"):
+    with pytest.raises(BadInput, match=r"results_scaling\.csv is not the file of commit 0b867fa"):
         authors.find(checkout, authors.TABLE_FILES)
     scaling.unlink()
     assert main(["published", str(checkout)]) == 2

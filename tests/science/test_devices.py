@@ -68,7 +68,7 @@ def test_a_gpu_is_one_process_and_gets_all_sentences(pretended, monkeypatch):
 
 
 def test_cells_that_train_nobody_are_refused_on_a_gpu(tmp_path):
-    with pytest.raises(BadInput, match="device = 'auto': must be cpu for the kind of cells"):
+    with pytest.raises(BadInput, match="device auto cannot compute the cells LineCell: use cpu"):
         sweep(grid("fig03_theory", "smoke"), tmp_path / "mine.sqlite", device="auto")
 
 

@@ -175,7 +175,7 @@ class OnNets:
     """The theory of one task with `points` points in each of `scrambles` scrambles, which are drawn with `seed`.
 
     Columns:
-        seed: of the quadrature's scrambles
+        seed: seed of the scrambles of the quadrature
     """
 
     experiment: str
@@ -203,11 +203,11 @@ class LineCell(OnNets):
             - semantic at critical: the solution of the semantic branch at alpha_c
             - positional at critical: the solution of the positional branch at alpha_c
             - critical: alpha_c, where the training losses of both branches cross
-            - linear: alpha_l, where the semantic test error meets that of the linear model
-            - gap: by how much the training loss of the semantic branch exceeds that of the positional one
-            - symmetric gap: by how much the training loss of the symmetric branch exceeds that of the positional one
-            - both: a solution of rank 2 that follows two columns of the teacher, and not the positions
-            - second: alpha where the training loss of that solution falls below that of one column and the positions
+            - linear: alpha_l, where the semantic test error crosses the test error of the linear model
+            - gap: training loss of the semantic branch minus the training loss of the positional branch
+            - symmetric gap: training loss of the symmetric branch minus the training loss of the positional branch
+            - both: a solution of rank 2 that overlaps with both columns of the teacher but not with the positions
+            - second: alpha where this solution gets a lower training loss than one column together with the positions
             - semantic start: alpha where the semantic branch begins
             - semantic stop: alpha where the semantic branch ends
             - semantic border: alpha where the semantic branch turns from a saddle into a minimum, or ends

@@ -1,7 +1,8 @@
 """The published theory: thresholds and curves by the authors' quadrature, and with many points.
 
 Experiments:
-    published_rule: Thresholds and solutions along the published curves, by the published quadrature and on many points.
+    published_rule: Thresholds and solutions along the published curves, by the published quadrature and with many
+        points.
 """
 
 from dataclasses import dataclass
@@ -63,15 +64,15 @@ class RuleCell(OnNets):
     Columns:
         what: what the row is about
             - critical: alpha_c, where the training losses of both branches cross
-            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - linear: alpha_l, where the semantic test error crosses the test error of the linear model
             - semantic: the semantic branch or valley
             - positional: the positional branch or valley
-            - symmetric: no overlap at all
+            - symmetric: the branch without overlaps
             - baseline: the linear model
-        alpha [1]: sample complexity n/d of the solution, or the threshold on many points
-        rule [1]: the quantity, or the threshold, by the published rules; empty where the losses do not cross
-        many [1]: the quantity on many points
-        exact [1]: threshold from the overlaps of the 144 points, their losses integrated on many
+        alpha [1]: sample complexity n/d of the solution, or the threshold with many points
+        rule [1]: the quantity or the threshold by the published rules; empty if the losses do not cross
+        many [1]: the quantity with many points
+        exact [1]: threshold from overlaps by the published rules on 144 points, but with losses on many points
     """
 
     kind = Kind(

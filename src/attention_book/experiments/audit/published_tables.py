@@ -1,8 +1,9 @@
 """The cells of the authors' tables that no other experiment has, and training errors made on purpose.
 
 Experiments:
-    published_cells: What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1.
-    slips: Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them.
+    published_cells: Cells of the authors' tables that other experiments lack, by both optimisers: omega > 0.5, and
+        sigma = 1.
+    slips: Part of the map of Figure 3 with wrong settings of gradient descent, on one data set that the map also has.
 """
 
 from dataclasses import dataclass, field

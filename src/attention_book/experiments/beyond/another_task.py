@@ -1,8 +1,8 @@
 """Students that are tested on a different task from the one they were trained on.
 
 Experiments:
-    another_task: Both starts where the semantic one has the lower loss but not the better predictions, tested on
-        another task.
+    another_task: Both starts, tested on other tasks, at an alpha where the semantic student has the lower training loss
+        but predicts worse than the linear model.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,9 +17,9 @@ class AnotherTaskCell(StudentCell):
     """A cell that trains students on one task and tests them on another, which differs in the parameters of `tested`.
 
     Columns:
-        tested: what differs in the task that is tested, as JSON: names and values
-        tested_mse [1]: test error on that task, the mean over 4,000 sentences of it
-        tested_linear_mse [1]: the same of the linear model fitted to the student's data
+        tested: parameters of the tested task that differ from the training task, as JSON: names and values
+        tested_mse [1]: test error on the tested task, the mean over 4,000 of its sentences
+        tested_linear_mse [1]: test error on the tested task of the linear model fitted to the student's data
     """
 
     kind = StudentCell.kind._replace(

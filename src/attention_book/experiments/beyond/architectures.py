@@ -2,7 +2,7 @@
 
 Experiments:
     variants_size: Every architecture that theory covers, in growing dimension: theory against students.
-    variants_theory: Theory of every architecture that theory covers: the semantic branch.
+    variants_theory: Theory of the semantic branch for every architecture that theory covers.
 """
 
 from attention_phases.model.architectures import Architecture

@@ -23,9 +23,9 @@ class ControlledCell(StudentCell):
     """A cell that trains students and computes the control variates of their data.
 
     Columns:
-        blind [1]: control variate: misfit of a student with zero weights, less its mean
-        aligned [1]: control variate: misfit of a student along the teacher, less its mean
-        encoded [1]: control variate: misfit of a student along the encoding, less its mean
+        blind [1]: control variate: misfit of a student with zero weights, minus its mean
+        aligned [1]: control variate: misfit of a student along the teacher, minus its mean
+        encoded [1]: control variate: misfit of a student along the encoding, minus its mean
     """
 
     kind = Kind(train_controlled, STUDENTS, UNREPEATABLE)

@@ -1,7 +1,7 @@
 """Ways down from small random weights: which of them end in the semantic valley, and on what this depends.
 
 Experiments:
-    descents: Other ways down from the starts of Figure 15, on the same sentences.
+    descents: Other optimisers from the starts of Figure 15, on the same sentences.
     hints: Starts with a hint of the teacher, by three optimisers.
     staying_random: L-BFGS from small random weights across the positional border.
 """
@@ -54,11 +54,11 @@ class DescentCell(OnData):
     """A cell that trains students from small random weights, with and without hints of the teacher.
 
     Columns:
-        way: the way down: an optimiser, or several one after the other
-        number: of the start, 0 to count - 1
-        hints: sizes of the teacher that are added to a start, as JSON
-        leg: after which part of the way down the student is measured, from 1
-        hint [1]: size of the teacher that is added to the start
+        way: an optimiser, or several optimisers in succession
+        number: number of the start, 0 to count - 1
+        hints: multiples of the teacher that are added to a start, as JSON
+        leg: number of the part of the way after which the student is measured, from 1
+        hint [1]: multiple of the teacher that is added to the start
     """
 
     kind = Kind(descend_by_legs, STUDENTS, BY_ROUNDING, runs=displaced_runs)

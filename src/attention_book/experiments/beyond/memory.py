@@ -1,7 +1,7 @@
 """The end points of students that remember their starts.
 
 Experiments:
-    memory: Three kinds of starts at small alpha, in growing dimension: where do the students end?
+    memory: End points of students from three kinds of starts at small alpha, in growing dimension.
 """
 
 from attention_phases.task import Task

@@ -1,9 +1,11 @@
 """The minima of the training loss: followed along alpha, counted in one valley, and searched for lower ones.
 
 Experiments:
-    hysteresis: Students followed up and down in alpha, each start from the last minimum.
-    lowest: Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?
-    searched: Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.
+    hysteresis: Students followed up and down in alpha, each starting from the last minimum.
+    lowest: Many displaced starts around both informed starts on the same data, whose lowest minimum is compared with
+        them.
+    searched: Searches of both valleys that leave out single sentences, on the same data sets; Langevin descent as
+        control.
     landscape: Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.
 """
 
@@ -162,7 +164,7 @@ class LoopCell(OnData):
         way: direction along alpha
             - up: sentences are added
             - down: sentences are removed
-        at [1]: alpha at which the student was trained; alpha itself is the largest of the cell
+        at [1]: alpha at which the student was trained; the column alpha is the largest alpha of the cell
         excess [1]: training loss minus the part that no student can fit
     """
 
@@ -182,12 +184,12 @@ class ValleyCell(OnData):
     """A cell of `count` starts in one valley, which are displaced by noise of standard deviation `noise`.
 
     Columns:
-        valley: valley around which the starts are
+        valley: valley that contains the starts
             - semantic: the semantic branch or valley
             - positional: the positional branch or valley
-        minimum: which of the distinct ends of its data set a student has
-        nearest [1]: distance to the nearest other end, over the size of both
-        aligned [1]: |cosine| with the end of the next start
+        minimum: number of the student's minimum among the distinct minima of its data set
+        nearest [1]: distance to the nearest other end point, divided by the size of both
+        aligned [1]: |cosine| with the end point of the next start
     """
 
     kind = Kind(descend, STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, runs=valley_runs)
@@ -203,14 +205,14 @@ class SearchCell(ValleyCell):
 
     Columns:
         aligned [1]: |cosine| with the lowest minimum found from all starts of the cell
-        worst [1]: share of the sentences that are tried, the worst fitted ones
-        temperatures: of Langevin descent, as JSON
+        worst [1]: share of the sentences that are tried, beginning with the largest misfit
+        temperatures: temperatures of Langevin descent, as JSON
         search: how the minimum was found
             - descent: L-BFGS from the start
-            - hop: from the end of that by way of single sentences
-            - anneal: from the end of that by Langevin descent
-        hops: how often a lower minimum was found on the way
-        temperature [1]: of Langevin descent at its first step, in units of R
+            - hop: from the end point of L-BFGS by leaving out single sentences
+            - anneal: from the end point of L-BFGS by Langevin descent
+        hops: number of times that a lower minimum was found
+        temperature [1]: temperature of the first step of Langevin descent, in units of R
     """
 
     kind = Kind(

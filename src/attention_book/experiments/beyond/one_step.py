@@ -1,9 +1,9 @@
 """Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha.
 
 Experiments:
-    one_step: Both thresholds with one step of breaking over omega.
-    one_step_alternative: Both thresholds with one step of breaking at small omega, alternative A.
-    responses_theory: Ground states with one step of breaking along alpha: their responses.
+    one_step: Both thresholds with one step of replica symmetry breaking over omega.
+    one_step_alternative: Both thresholds with one step of replica symmetry breaking at small omega, alternative A.
+    responses_theory: Responses of ground states with one step of replica symmetry breaking along alpha.
 """
 
 from dataclasses import dataclass, field
@@ -76,11 +76,11 @@ class OnOneStep(OnNets):
     Columns:
         q0 [1]: overlap of different minima
         q1 [1]: size q of one minimum
-        y [1]: conjugate to the risk
+        y [1]: parameter conjugate to the risk
         phi [1]: Phi(y); at the ground state the training loss of the lowest minima
         energy [1]: e = d(y Phi)/dy, training loss of the minima
         complexity [1]: Sigma, logarithm of the number of minima per dimension
-        shift [1]: rows of solutions: Phi minus the replica-symmetric loss; of thresholds: by how much alpha moves
+        shift [1]: for solutions, Phi minus the replica-symmetric loss; for thresholds, the change of alpha
         slope [1]: dPhi/dalpha
     """
 
@@ -91,7 +91,7 @@ class OneStepThresholdsCell(OnOneStep):
     Columns:
         what: what the row is about
             - critical: alpha_c, where the training losses of both branches cross
-            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - linear: alpha_l, where the semantic test error crosses the test error of the linear model
             - semantic: the ground state of the semantic branch at the replica-symmetric alpha_c
             - positional: the ground state of the positional branch at the replica-symmetric alpha_c
             - semantic at linear: the ground state of the semantic branch at the replica-symmetric alpha_l

@@ -1,12 +1,12 @@
 """The optimal learner, and students that are given omega A.
 
 Experiments:
-    recovery: Message passing of the optimal learner, from random weights.
-    positions_given: Students to whom omega A is given, from the teacher and from random weights.
-    penalty: Students to whom omega A is given, at small penalties, from the teacher and from random weights.
-    positions_given_theory: Theory of students to whom omega A is given: losses over (1 - omega)^2 are those of the task
-        without positions.
-    penalty_theory: Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.
+    recovery: Message passing of the optimal learner from random weights.
+    positions_given: Students that are given omega A, from the teacher and from random weights.
+    penalty: Students that are given omega A, at small penalties, from the teacher and from random weights.
+    positions_given_theory: Theory of students that are given omega A. Their losses divided by (1 - omega)^2 are the
+        losses of a task without positions.
+    penalty_theory: Theory of students that are given omega A, down to a ten-thousandth of the usual penalty.
 """
 
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ class RecoveryCell(OnData):
 
     Columns:
         squared_cosine [1]: squared cosine of the weights with the teacher
-        converged: whether the iteration stands still, or knows the teacher
+        converged: whether the iteration settled or found the teacher
     """
 
     kind = Kind(

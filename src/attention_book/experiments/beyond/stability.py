@@ -1,7 +1,7 @@
 """Message passing: how close two copies come, on data and in theory, and how the iteration converges.
 
 Experiments:
-    stability: Message passing on several data sets at several alpha and omega: how it converges, and whether.
+    stability: Whether and how message passing converges, on several data sets at several alpha and omega.
     copies: How close two copies of message passing come, over alpha and omega.
     variants_copies: How close two copies of message passing come, for other architectures.
 """
@@ -91,14 +91,14 @@ class MessagePassingCell(OnData):
         what: what the row is about
             - settled: whether the damped iteration settles
             - contraction: how a small perturbation of its fixed point shrinks
-            - copies: how far apart two copies from different starts stay
+            - copies: distance that remains between two copies from different starts
         settled: whether the iteration reached relative changes of 1e-12
         change [1]: relative change of the weights in the last iteration
-        iteration: counted from the perturbation
-        distance [1]: of the perturbed weights from the fixed point, over that at the start
+        iteration: number of iterations after the perturbation
+        distance [1]: distance of the perturbed weights from the fixed point, divided by the distance at the start
         damping [1]: share of the old state that is kept
-        width [1]: over which the response is averaged, in units of the fields' root mean square; 0 is the derivative
-        apart [1]: distance of two copies, over the size of Q
+        width [1]: width of the average of the response, in units of the fields' root mean square; 0 is the derivative
+        apart [1]: distance between two copies, divided by the size of Q
     """
 
     kind = Kind(
@@ -118,8 +118,8 @@ class CopiesCell(LineCell):
     """A cell of theory along alpha in which two copies of message passing are compared.
 
     Columns:
-        apart [1]: distance of two copies, over the size of Q
-        resolved [1]: smallest distance that was tried
+        apart [1]: distance between two copies, divided by the size of Q
+        resolved [1]: smallest distance that was tested
     """
 
     architecture, branches = STANDARD, INFORMED
@@ -132,8 +132,8 @@ class ArchitectureCopiesCell(ArchitectureLineCell):
     """A cell of theory along alpha in which two copies are compared for another architecture.
 
     Columns:
-        apart [1]: distance of two copies, over the size of Q
-        resolved [1]: smallest distance that was tried
+        apart [1]: distance between two copies, divided by the size of Q
+        resolved [1]: smallest distance that was tested
     """
 
     kind = CopiesCell.kind

@@ -1,10 +1,10 @@
 """The end points of training in the positional valley, and the smallest curvatures there.
 
 Experiments:
-    staying: Ends of descent across the positional border: their softest directions, and whether descent from small
-        weights, or from displaced ends, ends there too.
-    responses: Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and
-        beyond.
+    staying: End points of training on both sides of the positional border: their softest directions, and whether
+        training from small weights, or from displaced end points, ends there too.
+    responses: End points of training from the teacher and from the encoding, with their curvature, at the
+        replica-symmetric alpha_c and beyond.
 """
 
 from dataclasses import dataclass
@@ -85,20 +85,20 @@ class StayCell(OnData):
 
     Columns:
         what: what the row is about
-            - semantic: where L-BFGS ends from the start semantic
-            - positional: where L-BFGS ends from the start positional
+            - semantic: end point of L-BFGS from the semantic start
+            - positional: end point of L-BFGS from the positional start
             - descent: a student of gradient descent from small random weights, after a number of steps
-            - small: where L-BFGS goes on to from the last of these
-            - toward: where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans
-            - aside: the same of the positional end plus size N(0, 1)
-        sizes: standard deviations of the small random weights that descent starts from, as JSON
-        kicks: sizes by which the positional end is displaced, as JSON
-        size [1]: standard deviation of the small random weights, or by how much the end was displaced
-        same [1]: |cosine| with the end of L-BFGS from the encoding, on the same data
+            - small: end point of L-BFGS from the last of these students
+            - toward: end point of L-BFGS from the positional end point plus size times the teacher, towards its overlap
+            - aside: end point of L-BFGS from the positional end point plus size N(0, 1)
+        sizes: standard deviations of the small random weights at which training starts, as JSON
+        kicks: sizes of the displacements of the positional end point, as JSON
+        size [1]: standard deviation of the small random weights, or size of the displacement of the end point
+        same [1]: |cosine| with the end point of L-BFGS from the encoding, on the same data
         softest [1]: smallest eigenvalue of the Hessian of R
-        leaning [1]: squared cosine of the teacher with the span of the eight softest directions
-        stiff_teacher [1]: force along the teacher over the shift along it that this causes
-        stiff_any [1]: the same of a direction on average: the harmonic mean of the Hessian's eigenvalues
+        leaning [1]: squared cosine of the teacher with the span of the eight directions of smallest curvature
+        stiff_teacher [1]: force along the teacher divided by the shift along the teacher that it causes
+        stiff_any [1]: the same ratio for a random direction: the harmonic mean of the Hessian's eigenvalues
     """
 
     kind = Kind(

@@ -4,12 +4,12 @@ Experiments:
     spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing
         dimension.
     spectra_theory: Theory of power-law spectra over alpha.
-    two_teachers: A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.
-    two_teachers_theory: Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the
-        second column.
+    two_teachers: Students of rank 1 and 2 of a teacher of rank 2: a slice, and one alpha in growing dimension.
+    two_teachers_theory: Theory of both students of a teacher of rank 2, and the threshold where rank 2 replaces the
+        positions by the second column.
     sparse: A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.
     sparse_theory: Theory of students of a sparse teacher, with an l1 penalty, over alpha.
-    clusters: Tokens from two clusters a position: a slice, and one alpha in growing dimension.
+    clusters: Tokens from two clusters per position: a slice, and one alpha in growing dimension.
     clusters_theory: Theory of clustered tokens over alpha.
     limits: A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).
 """

@@ -50,7 +50,7 @@ class PlaneCell(OnData):
             - positional: the positional minimum
             - semantic: the semantic minimum
             - plane: a student of the plane
-        across: students along each side of the plane
+        across: number of students along each side of the plane
     """
 
     kind = Kind(

@@ -2,7 +2,7 @@
 
 Experiments:
     fig03: Map over alpha and omega, standard A, by both optimisers.
-    fig03_minima: Several starts around each of the two, on one data set: close to the transition, and far beyond it.
+    fig03_minima: Several starts around both starts, on one data set: close to the transition, and far above it.
     fig03_theory: Theory of Figure 3: the lines of the map, and the thresholds at other omega.
 """
 

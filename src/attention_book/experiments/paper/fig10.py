@@ -2,7 +2,7 @@
 
 Experiments:
     fig10: Slice at omega = 0.3, correlated tokens.
-    fig11: Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.
+    fig11: Slice at omega = 0.3, a student of rank 2: three kinds of start, and published descent from random starts.
     fig12: Slice at omega = 0.3, untied Q and K.
     fig10_theory: Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds.
 """
@@ -44,7 +44,7 @@ FIG10 = {
 
 
 def fig10_theory(profile, names=tuple(MAPPED)):
-    """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
+    """Return the cells of the theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
     table = {"task": Task(), "architecture": [MAPPED[name] for name in names], **FIG10[profile]}
     return cells_of("fig10_theory", ArchitectureLineCell, table)
 

@@ -2,7 +2,8 @@
 
 Experiments:
     fig14: Maps over alpha and omega of the architectures that theory covers.
-    fig14_random: Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.
+    fig14_random: Map of rank 2 by the published descent from random starts, and by L-BFGS from random and informed
+        starts.
     fig14_value: Maps over alpha and omega with a rank-one correction of the value matrix, and without it.
     fig14_theory: Theory of Figure 14: the thresholds of its maps.
 """

@@ -1,8 +1,9 @@
 """Figure 15: the minima that random starts reach.
 
 Experiments:
-    fig15: Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.
-    fig15_fractions: Random starts over alpha and d, by three optimisers: how often is which minimum found?
+    fig15: Adam from random starts at alpha = 2, and the two minima on the same data, with which the end points are
+        compared.
+    fig15_fractions: Random starts over alpha and d, by three optimisers: how often each minimum is found.
     first_steps: The first steps of gradient descent from random weights.
 """
 

@@ -1,10 +1,10 @@
 """Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and runs with exchanged starts and data.
 
 Experiments:
-    histogram: The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1.
-    counting_control: First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a
+    histogram: The counting task of Figures 4, 5, 6 and Table 1, with all runs of both variants or some of them.
+    counting_control: The first runs of the experiment "histogram", with SGD that begins before Adam has found a
         minimum.
-    lost_letters: How many semantic runs lose a letter, and does the start or do the data decide it?
+    lost_letters: How many semantic runs lose a letter, and whether the start or the data decide it.
 """
 
 from dataclasses import dataclass, replace
@@ -123,35 +123,35 @@ class CountingCell:
             - epoch: losses and accuracy of an epoch
             - distance: how far a tensor moved
             - shares: what explains the attention
-            - count: how often a count is told right
+            - count: how often the model counts correctly
             - weights: the weights themselves
         variant: which part of the transformer is frozen at first
             - semantic
             - positional
-        sequences: sequences drawn, of which duplicates are dropped
+        sequences: number of sequences drawn; duplicates are dropped
         seed: number of the run
-        train_loss [1]: mean cross-entropy along the epoch, in nats
+        train_loss [1]: mean cross-entropy during the epoch, in nats
         distance [1]: 2-norm of the tensor's change
         count: how often a token occurs in its sequence
-        adam_epochs: epochs of Adam, with the frozen zeros
-        sgd_epochs: epochs of SGD that follow, with nothing frozen
-        epoch: through both phases; 0 is the start
+        adam_epochs: number of epochs of Adam, with the frozen zeros
+        sgd_epochs: number of epochs of SGD after Adam, with nothing frozen
+        epoch: number of the epoch in both phases together; 0 is the start
         test_loss [1]: mean cross-entropy on the test sequences, in nats
-        accuracy [1]: share of the test positions counted right
-        span: from which weights to which the tensor moved
+        accuracy [1]: share of the test positions with a correct count
+        span: the first and the last weights of the distance
             - start to trained: by Adam
             - trained to displaced: by the noise
             - displaced to final: by SGD
             - trained to final: by noise and SGD
         tensor: part of the transformer that moved
-        of_zeros [1]: the same distance over formerly frozen entries alone
-        after: of which phase these are the weights
+        of_zeros [1]: the same distance over formerly frozen entries only
+        after: phase of training after which the weights are measured
             - adam: Adam
             - sgd: SGD
-        by_position [1]: share of the attention's variance that positions explain
-        by_token [1]: share of the attention's variance that tokens explain
-        places: test positions whose token occurs count times in its sequence
-        right: of these, counted right
+        by_position [1]: share of the variance of attention that positions explain
+        by_token [1]: share of the variance of attention that tokens explain
+        places: number of test positions whose token occurs count times in its sequence
+        right: number of these positions with a correct count
         weights: all parameters, as base64 of little-endian float32
     """
 
@@ -167,9 +167,20 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """A cell that takes the start of one run of the counting task and the data of the same or another run.
+    """A cell that trains the start of one run of the counting task, by Adam, on the data of the same or another run.
 
-    It is trained by Adam.
+    Columns:
+        variant: which part of the transformer is frozen at first
+            - semantic
+            - positional
+        sequences: number of sequences drawn; duplicates are dropped
+        epochs: number of epochs of Adam
+        epoch: number of the epoch of Adam, from 1
+        data_seed: run of the experiment histogram that provides the data
+        start_seed: run of the experiment histogram that provides the start
+        letter: the letter with the largest share of wrong counts on the test set
+        there [1]: share of wrong counts at positions of this letter
+        elsewhere [1]: share of wrong counts at positions of another letter, averaged over these letters
     """
 
     kind = Kind(
@@ -195,7 +206,7 @@ COUNTED = {
 
 
 def histogram(profile, runs=None, variants=VARIANTS):
-    """The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1."""
+    """Return the cells of the counting task of Figures 4, 5, 6 and Table 1, with all runs of both variants or some."""
     table = COUNTED[profile] if runs is None else COUNTED[profile] | {"seed": range(check_count("runs", runs))}
     return cells_of("histogram", CountingCell, {**table, "variant": [*variants]})
 
