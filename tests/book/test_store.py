@@ -185,8 +185,8 @@ def test_cell_without_json_form_is_refused(alpha):
         ([{"q": [1.0]}], "q"),
         ([{"q": None}], "q"),
         ([{"steps": 2**63}], "steps"),
-        ([{"alpha": 1.0}], "column = 'alpha"),
-        ([{"commit": "abc"}], "column = 'commit"),
+        ([{"alpha": 1.0}], "column name 'alpha' is taken"),
+        ([{"commit": "abc"}], "column name 'commit' is taken"),
         ([], "rows"),
     ],
 )
