@@ -4,6 +4,8 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
+from cases import case_text
+
 HERE = Path(__file__).resolve().parents[1]
 HTML = (HERE / os.environ.get("BOOK", "_build/smoke/_build/html")).resolve()
 EXECUTED = HTML / "book" / "_executed"
@@ -12,15 +14,8 @@ PAGES = sorted({*(HTML / "book").rglob("*.html")} - {*MOVED})
 # Of the interface's pages, which one template makes, every thirtieth is opened, and the first.
 READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::30]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-FRAMES = """() => new Promise(done => {
-    requestAnimationFrame(() => requestAnimationFrame(() => done()));
-    setTimeout(done, 10000);  // a browser that draws no frame, beside busy processes, would be waited for without end
-})"""
-SHIFTS = """() => new Promise(done => {
-    const seen = new PerformanceObserver(list =>
-        done(list.getEntriesByType("layout-shift").reduce((sum, {value}) => sum + value, 0)));
-    for (const type of ["layout-shift", "navigation"]) seen.observe({type, buffered: true});  // always the last
-})"""
+FRAMES = case_text("frames.js")
+SHIFTS = case_text("shifts.js")
 TYPESET = "() => window.MathJax?.startup?.promise?.then(() => true) ?? false"
 
 

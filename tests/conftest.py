@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 
 import pytest
@@ -74,6 +75,12 @@ def compare(request):
             assert same(before, after), f"{before!r} is now {after!r}: make reference NAME=records"
 
     return compare
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Sweeps run in a thread: to start another process takes longer, and `test_sweep.py` is about that."""
+    monkeypatch.setattr("attention_book.experiments.results.process_pool", lambda *_: ThreadPoolExecutor(1))
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
-"""Ways through the book: a card for each on the landing page, and below the title of each of its pages the next step;
-and a gallery. At the foot of a page stands one "next" alone, that of the contents."""
+"""Ways through the book, and a gallery.
 
-import re
+A way has a card on the landing page, and its pages say below their titles where they stand on it. At the foot of a page
+is its only "next": the next page of the contents, or the next of the way by which the reader has come (`routes.js`).
+"""
+
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
@@ -12,19 +15,24 @@ TEXTS = nodes.title, nodes.term, nodes.paragraph, nodes.caption
 LANDING, MADE = "book/index", "book/_executed/"
 ROUTES = {
     "A first look": (
-        "What happens, what training finds, and where a transformer does it.",
+        "The transition, the result of training, and a transformer with two solutions of the same kinds.",
         ["fig02_slice", "fig15_random", "optimal", "fig04_histogram"],
     ),
     "A course": (
-        "The model, its theory, and what they say.",
+        "The model, its theory, and their predictions.",
         ["model", "fig01_landscape", "theory", "fig02_slice", "fig03_phase_diagram", "message_passing", "fig15_random"],
     ),
     "A review": (
-        "What agrees, what differs, what theory leaves out.",
+        "The agreement with the paper, the differences, and the limits of the theory.",
         ["scorecard", "minima", "stability", "beyond_replica_symmetry", "reproducing"],
     ),
 }
 WORDS_A_MINUTE = 200
+PARTS = {  # of pictures that look alike when they are small: two matrices, or one
+    "fig04_histogram": "#svgView(viewBox(0,0,470,212))",
+    "fig05_positional_sgd": "#svgView(viewBox(-50,0,292,212))",
+    "fig06_semantic_sgd": "#svgView(viewBox(-50,0,292,212))",
+}
 
 
 class Shown(nodes.General, nodes.Element):
@@ -43,11 +51,18 @@ def setup(app):
     for name in ("routes", "gallery"):
         app.add_directive(name, Place)
     app.connect("doctree-resolved", fill)
+    app.connect("html-page-context", load)
     return {"parallel_read_safe": True}
 
 
+def load(app, page, template, context, doctree):
+    """The script that changes a page's "next", on pages of a route."""
+    if app.builder.name == "html" and 'class="route"' in context.get("body", ""):
+        app.add_js_file("routes.js", loading_method="defer")
+
+
 def fill(app, tree, page):
-    """Put cards and gallery in their place, and below the title of a page its step of each route."""
+    """Put cards and gallery in their place, and below the title of a page where it stands on the routes."""
     to = {name.rpartition("/")[2]: name for name in app.env.found_docs}
     for place in list(tree.findall(Shown)):
         made = {"routes": cards, "gallery": gallery}[place["kind"]](app, to) if app.builder.name == "html" else ""
@@ -55,26 +70,26 @@ def fill(app, tree, page):
     if app.builder.name == "html" and page in to.values():
         title = next(tree.findall(nodes.title), None)
         on = {name: steps for name, (_, steps) in ROUTES.items() if page.rpartition("/")[2] in steps}
-        lines = "".join(step(app, to, page, name, steps) for name, steps in on.items())
-        if lines and title:
-            title.parent.insert(title.parent.index(title) + 1, nodes.raw("", lines, format="html"))
+        if on and title:
+            steps = " · ".join(step(app, to, page, name, steps) for name, steps in on.items())
+            home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">ways through the book</a>'
+            line = nodes.raw("", f'<p class="route">{steps} · {home}</p>', format="html")
+            title.parent.insert(title.parent.index(title) + 1, line)
 
 
 def step(app, to, page, name, steps):
-    """Where a page stands on a route, and what comes next."""
+    """Where a page stands on a route; what comes next is for the script."""
     number = steps.index(page.rpartition("/")[2]) + 1
-    home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">other ways through the book</a>'
-    after = (
-        f"this way goes on with {link(app, page, to[steps[number]])}"
-        if number < len(steps)
-        else f"the last step; {home}"
-    )
-    return f'<p class="route">{name}: {number} of {len(steps)} · {after}</p>'
+    later = ""
+    if number < len(steps):
+        address, title = target(app, page, to[steps[number]], name)
+        later = f' data-way="{name}" data-next="{address}" data-title="{title}"'
+    return f"<span{later}>{name}: {number} of {len(steps)}</span>"
 
 
-def link(app, page, target):
-    title = escape(re.sub(r"^(Figure \d+): .*", r"\1", app.env.titles[target].astext()))
-    return f'<a href="{app.builder.get_relative_uri(page, target)}">{title}</a>'
+def target(app, page, other, name):
+    """Address and title of another page, for a reader who goes a way."""
+    return f"{app.builder.get_relative_uri(page, other)}?way={quote(name)}", escape(app.env.titles[other].astext())
 
 
 def cards(app, to):
@@ -84,14 +99,16 @@ def cards(app, to):
         read = [reading(app.env.get_doctree(to[step])) for step in steps]
         minutes, formulas = (round(sum(part)) for part in zip(*read))
         time = f"{minutes} minutes of reading{f' and {formulas} formulas' * (formulas > 1)}"
-        items = "".join(f"<li>{link(app, LANDING, to[step])}</li>" for step in steps)
+        links = (target(app, LANDING, to[step], name) for step in steps)
+        items = "".join(f'<li><a href="{address}">{title}</a></li>' for address, title in links)
         made.append(f"<section><h3>{name}</h3><p>{about} {time}.</p><ol>{items}</ol></section>")
     return f'<div class="routes" id="routes">{"".join(made)}</div>'
 
 
 def reading(tree):
     """Minutes for the words of a page, and how many formulas stand alone, without what is folded."""
-    folded = {part for box in tree.findall(nodes.container) for part in box.findall()}
+    boxes = (box for box in tree.findall(nodes.container) if box.get("design_component") == "dropdown")
+    folded = {part for box in boxes for part in box.findall()}
     shown = [part for part in tree.findall() if part not in folded]
     words = sum(len(part.astext().split()) for part in shown if isinstance(part, TEXTS))
     return words / WORDS_A_MINUTE, sum(isinstance(part, nodes.math_block) for part in shown)
@@ -106,11 +123,13 @@ def gallery(app, to):
             title = escape(app.env.titles[page].astext())
             name = figure["ids"][0]
             image = Path(app.env.images[figure.next_node(nodes.image)["uri"]][1]).stem
-            wide = (Path(app.env.doc2path(page)).parent / "figures" / f"{name}-wide.svg").exists()
+            part = PARTS.get(page.removeprefix(MADE), "")
+            wide = not part and (Path(app.env.doc2path(page)).parent / "figures" / f"{name}-wide.svg").exists()
             dark = f"figures/{name}-wide-dark.svg" if wide else f"{app.builder.imagedir}/{image}-dark.svg"
             both = {"light": f"figures/{name}{'-wide' * wide}.svg", "dark": dark}
             pictures = "".join(
-                f'<img src="../{path}" class="only-{theme}" alt="" loading="lazy">' for theme, path in both.items()
+                f'<img src="../{path}{part}" class="only-{theme}" alt="" loading="lazy">'
+                for theme, path in both.items()
             )
             tiles.append(f'<a href="{app.builder.get_relative_uri(LANDING, page)}">{pictures}<span>{title}</span></a>')
     return f'<div class="gallery">{"".join(tiles)}</div>'

@@ -24,17 +24,19 @@ from attention_phases.measured import Measured
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
 EXPLAINED = {  # an explanation of each of `REASONS`
     "quadrature": """**Quadrature.** The published theory integrates on 144 points, its losses on 784, and gives no
-error estimate. These public rules, run here, explain 80 to 120 % of the difference, within its error
-({ref}`tables <published_tables>`). A difference of many errors can be a small one in the value: look at both.""",
-    "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Ours
-are other data sets.""",
-    "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
-replica-symmetric theory, published or ours, describes where training ends ({ref}`Figure 3 <fig03>`).""",
-    "lost letters": """**Lost letters.** Some starts of the semantic transformer lose a letter, which they then count
-badly. That no published run did may be chance ({ref}`Table 1 <table1>`).""",
-    "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
-positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
-    "cause unknown": """**Cause unknown.** The public rules explain less or more of it, or have no part in it.""",
+error estimate. We ran these public quadrature rules. They explain 80 to 120 % of the difference, within its error
+({ref}`tables <published_tables>`). A difference of many standard errors can still be a small difference in the
+value.""",
+    "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Our
+experiments use other data sets.""",
+    "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition.
+Replica-symmetric theory, published or ours, does not describe where training ends there ({ref}`Figure 3 <fig03>`).""",
+    "lost letters": """**Lost letters.** Some runs of the semantic transformer lose a letter and then count it badly. No
+published run lost a letter, which may be chance ({ref}`Table 1 <table1>`).""",
+    "definition": """**Another definition.** The published linear model reads only the tokens, and our linear model
+reads tokens and positions. At finite $d$ their errors are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
+    "cause unknown": """**Cause unknown.** The public quadrature rules explain a smaller or a larger part of the
+difference, or they play no part in it.""",
 }
 FIELDS = {  # fields of a row in the document, and the matching columns of `published.compare`
     "published": {
@@ -225,7 +227,7 @@ def _scale(axes, sigmas):
     axes.axvspan(-LIMIT, LIMIT, color="#e4e4e4", linewidth=0)
     axes.axvline(0, color="#999999", linewidth=1)
     axes.set_xscale("symlog", linthresh=LIMIT, linscale=0.8)
-    axes.set_xlabel("ours minus published, in errors")
+    axes.set_xlabel("ours minus published, in standard errors")
     shown = [-30, -3, 0, 3, 30]
     axes.set_xticks(shown, [f"{errors:+d}".replace("-", "−") if errors else "0" for errors in shown])
     axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())

@@ -23,9 +23,10 @@ def setup(app):
 
 
 def load(app, page, template, context, doctree):
-    if page == "search":
-        app.add_js_file(SCRIPT)
-        app.add_js_file("search.js")
+    """Both scripts on every page, whose theme asks for results while the reader types."""
+    if app.builder.name == "html":
+        for script in (SCRIPT, "search.js"):
+            app.add_js_file(script, loading_method="defer")
 
 
 def write(app, error, texts):

@@ -43,7 +43,7 @@
   function problem(text) {
     const strange = [...new Set(text)].filter(letter => !LETTERS.includes(letter));
     if (strange.length) return `Only the letters A to O are tokens, not ${strange.map(s => `“${s}”`).join(", ")}.`;
-    if (text.length !== LENGTH) return `A sequence has ${LENGTH} letters; this one has ${text.length}.`;
+    if (text.length !== LENGTH) return `A sequence has ${LENGTH} letters, but this sequence has ${text.length}.`;
     return "";
   }
 

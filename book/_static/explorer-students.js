@@ -49,13 +49,13 @@
     const last = gaps.findLastIndex(({value}) => value <= 0), [a, b] = gaps.slice(Math.max(last, 0), last + 2);
     if (last < 0 || !b) {
       const lower = Math.abs(a.value) <= a.error ? "neither kind of student has" : `${NAMES[a.value > 0 ? 0 : 1]} students have`;
-      return `${last < 0 ? "Already" : "Even"} at α = ${a.alpha}, the ${last < 0 ? "first" : "last"} one that can be compared, ${lower} the lower mean loss. `;
+      return `${last < 0 ? "Already" : "Even"} at α = ${a.alpha}, the ${last < 0 ? "first" : "last"} value that can be compared, ${lower} the lower mean loss. `;
     }
     const slope = (b.value - a.value) / (b.alpha - a.alpha), value = a.alpha - a.value / slope;
     const share = (value - a.alpha) / (b.alpha - a.alpha), error = Math.hypot((1 - share) * a.error, share * b.error);
-    const theory = run.critical ? `; in theory, at infinite d, at ${withError(run.critical)}` : "; theory, at infinite d, has no crossing here";
-    const small = run.critical ? "At small d students cross earlier on average, and means over four data sets scatter. " : "";
-    return `The mean losses of both cross at α = ${withError({value, error: Math.abs(error / slope)})}${theory}. ${small}`;
+    const theory = run.critical ? `they cross at ${withError(run.critical)}` : "they do not cross here";
+    const small = run.critical ? "At small d the losses of students cross at a smaller α on average, and means over four data sets scatter. " : "";
+    return `The mean losses of both students cross at α = ${withError({value, error: Math.abs(error / slope)})}. In theory, at infinite d, ${theory}. ${small}`;
   }
 
   const TOWARD = {semantic: "closer to the teacher", positional: "closer to the positions", zero: "at zero weights"};
@@ -65,19 +65,19 @@
     const {lead, mean, name} = compare(run.rows), total = SETS.circle;
     const gone = NAMES.flatMap(from => Object.keys(TOWARD).filter(end => end !== from).map(end =>
       [from, end, chosen(run.rows, from).filter(row => row.valley === end).length])).filter(([, , count]) => count);
-    const left = gone.map(([from, end, count]) => `${count} of ${total} ${from} students ended ${TOWARD[end]}. `).join("");
-    const kept = lead.length < total ? ` of the ${lead.length} data sets that keep both` : ` of ${total} data sets`;
-    if (!mean) return `${left}${lead.length || "No"} data set${lead.length === 1 ? " keeps" : "s keep"} both: too few to compare. `;
-    if (!name) return `${left}On the mean${kept}, both losses are equal within the error. `;
+    const left = gone.map(([from, end, count]) => `${count} of ${total} students with a ${from} start ended ${TOWARD[end]}. `).join("");
+    const kept = lead.length < total ? `the ${lead.length} data sets that keep both students` : `${total} data sets`;
+    if (!mean) return `${left}${lead.length || "No"} data set${lead.length === 1 ? " keeps" : "s keep"} both students, so there are too few to compare. `;
+    if (!name) return `${left}On average over ${kept}, both losses are equal within the error. `;
     const wins = lead.filter(value => value * mean.value > 0).length;
     const by = withError({value: Math.abs(mean.value), error: mean.error}, 1e3);
     const other = run.winner === name ? "" : ` In theory, at infinite d: ${run.head}`;
-    return `${left}The ${name} loss is lower by ${by} (in 10⁻³) on the mean${kept}, and on ${wins} of them.${other} `;
+    return `${left}The ${name} loss is lower by ${by} (in 10⁻³) on average over ${kept}, and it is lower on ${wins} of them.${other} `;
   }
 
   function report({rows, train, total, place}, done) {
     const random = chosen(rows, "random");
-    const ended = {semantic: " ended in the semantic valley", positional: " in the positional one", neither: " in neither",
+    const ended = {semantic: " ended in the semantic valley", positional: " in the positional valley", neither: " in neither valley",
                    "still moving": " were still moving", zero: " at zero weights"};
     const ends = Object.entries(ended).map(([end, words]) => [random.filter(row => row.valley === end).length, words])
       .filter(([count], i) => count || i < 2).map(([count, words]) => count + words).join(", ");
@@ -86,8 +86,8 @@
     said.ariaBusy = String(!done);  // read aloud at the end only
     said.textContent = rows.length < total ? `${rows.length} of ${total} students${done ? ": stopped." : " …"}` : [
       `${place}: `, train === "sweep" ? crossing() : winner(),
-      `Of ${random.length} random starts, ${ends}.`,
-      stuck ? ` ${stuck} did not converge.` : "",
+      `Of ${random.length} students from random weights, ${ends}.`,
+      stuck ? ` ${stuck} of all students did not converge.` : "",
     ].join("");
   }
 

@@ -97,16 +97,16 @@
   /** The result as plain text, {head, rest}, and the `winner` that it names, none where theory has no valley or a tie. */
   function verdict({winner, difference, baseline, ...students}) {
     const place = `At ω = ${written("omega")}, α = ${written("alpha")}`;
-    if (!winner) return {head: "No valley.", rest: `${place}: ${NAMES.map(whyNone).join("; ")}.`};
+    if (!winner) return {head: "No valley.", rest: `${place} theory has neither valley, because ${NAMES.map(whyNone).join(" and ")}.`};
     const other = NAMES.find(name => name !== winner), lag = theory.minus(students[winner].test_mse, baseline);
     const sure = Math.abs(lag.value) >= 2 * lag.error;
     const [joined, than] = !sure ? ["It", "as well as"] : lag.value < 0 ? ["It also", "better than"] : ["But it", "worse than"];
-    const predicts = `predicts new sentences ${than} the linear model${sure ? "" : ", within two errors"}.`;
+    const predicts = `predicts new sentences ${than} the linear model${sure ? "" : ", within two standard errors"}.`;
     if (!difference)
-      return {winner, head: `Only the ${winner} student.`, rest: `${place}: ${whyNone(other)}. The ${winner} student ${predicts}`};
+      return {winner, head: `Only the ${winner} student.`, rest: `${place} theory has only this valley, because ${whyNone(other)}. The ${winner} student ${predicts}`};
     const value = Math.abs(difference.value), share = 100 * value / students[other].train_loss.value;
     if (value < 2 * difference.error)
-      return {head: "A tie.", rest: `${place} the training losses differ by less than two errors.`};
+      return {head: "A tie.", rest: `${place} the training losses differ by less than two standard errors.`};
     return {
       winner, head: `The ${winner} student wins: its training loss is ${fixed(share, share < 1 ? 2 : 1)}\u00a0% lower.`,
       rest: `${place} the difference is ${withError({...difference, value}, 1e3)} (in 10⁻³). ${joined} ${predicts}`,
@@ -356,7 +356,7 @@
       await navigator.clipboard.writeText(link);
       button.textContent = "Copied";
     } catch {  // a page on plain http, or no permission
-      prompt("This browser does not let the page copy. The link:", link);
+      prompt("The browser does not allow this page to copy. This is the link:", link);
     }
   }
 

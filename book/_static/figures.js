@@ -5,7 +5,7 @@ document.addEventListener("DOMContentLoaded", () => {
   dialog.className = "enlarged";
   dialog.setAttribute("aria-label", "Enlarged figure");
   dialog.innerHTML = `<p><button type="button">Whole figure</button> <button type="button">Close</button></p>
-    <div tabindex="0" role="region" aria-label="The figure; arrow keys scroll"></div>`;
+    <div tabindex="0" role="region" aria-label="Enlarged figure. Arrow keys scroll it."></div>`;
   const [whole, close] = dialog.querySelectorAll("button"), place = dialog.querySelector("div");
   whole.addEventListener("click", () => {
     whole.textContent = dialog.classList.toggle("whole") ? "Larger" : "Whole figure";

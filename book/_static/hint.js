@@ -22,7 +22,7 @@
   const task = () => ({omega: place.omega, A: theory.tasks[place.matrix].A});
   const seeds = () => Array.from({length: SETS}, (_, k) => 1000 * place.seed + k);
   const at = () => `ω = ${place.omega}, α = ${place.alpha}, d = ${DIMENSION}${place.matrix === "standard" ? "" : ", second A"}`;
-  const from = () => hint ? `${hint.toFixed(2)} of the teacher` : "pure chance";
+  const from = () => hint ? `a hint of ${hint.toFixed(2)}` : "no hint";
   const way = () => select.selectedOptions[0].textContent;
 
   /** Empty a layer of the picture; returns functions that add a path, a circle and words to it. */
@@ -60,7 +60,7 @@
     axis("translate(0,314)", d3.axisBottom(x));
     axis("translate(42,0)", d3.axisLeft(y));
     text("label", 218, 346, "overlap with the positions m/σ²");
-    text("label", 0, 0, "with the teacher θ/σ²").attr("transform", "translate(10,160)rotate(-90)");
+    text("label", 0, 0, "overlap with the teacher θ/σ²").attr("transform", "translate(10,146)rotate(-90)");
     text("note", 48, 280, at());
     text("note", 48, 294, "training loss, in 10⁻³:");
     text("note", 48, 308, `mean of ${kept.length} data sets`);
@@ -87,7 +87,7 @@
     const count = Object.fromEntries(Object.keys(ENDS).map(end => [end, ends.filter(other => other === end).length]));
     const {deeper} = root.dataset, goal = deeper || "semantic";
     text("instruction strong", 48, 24, "Drag the ring up:");
-    text("instruction", 48, 40, "a hint for the start");
+    text("instruction", 48, 40, "to give a hint");
     if (paths.length) {
       text(`found ${goal}`, 388, 32, done ? `${count[goal]} of ${SETS}` : `${ends.length} of ${SETS}`);
       text("result", 388, 50, done ? deeper ? "reach the deeper valley" : `reach the ${goal} valley` : "have come to rest");
@@ -102,10 +102,11 @@
     if (!done || !paths.length) return;
     const now = theory.at(theory.tasks[place.matrix], place.omega, place.alpha);
     const [lone] = ["semantic", "positional"].filter(name => !now[name] && count[name]);
-    const others = Object.entries(ENDS).slice(2).filter(([end]) => count[end]).map(([end, words]) => `, ${count[end]} ${end === "neither" ? "in neither" : `are ${words}`}`);
-    tally.textContent = `By ${way()} from ${from()} at ${at()}: ${count.semantic} of ${SETS} students end in the semantic valley, ${
-      count.positional} in the positional one${others.join("")}.${lone ? ` Theory, at infinite d, has no ${lone} valley here. Each of these students came to rest close to the ${
-      lone} minimum of its own sentences${lone === "positional" ? ", as in result 3 below" : ""}.` : ""}`;
+    const others = Object.entries(ENDS).slice(2).filter(([end]) => count[end]).map(([end, words]) => `${count[end]} ${end === "neither" ? "in neither valley" : words}`);
+    tally.textContent = `By ${way()} with ${from()}, ${count.semantic} of ${SETS} students end in the semantic valley and ${
+      count.positional} in the positional valley (${at()}).${others.length ? ` The others: ${others.join(", ")}.` : ""}${
+      lone ? ` Theory, at infinite d, has no ${lone} valley here. Each of these students came to rest close to the ${
+      lone} minimum of its own training loss${lone === "positional" ? ", as in result 3 below" : ""}.` : ""}`;
   }
 
   /** The address of this picture. */

@@ -63,10 +63,10 @@ function outlines({losses, minima}, shares, x, y, quantile) {
 
   /** Contours over the plane, as in the figure. */
   function drawPlane(surface) {
-    const labels = ["overlap with the positions m/σ²", "with the teacher θ/σ²"];
+    const labels = ["overlap with the positions m/σ²", "overlap with the teacher θ/σ²"];
     const {x, y, line, dot, axes} = frame(plane, DRAWN.m, DRAWN.theta, labels);
-    outlines(surface, shares, x, y, 0.8).forEach((ring, k, all) =>  // the whole plane first: the lower, the darker
-      line("depth", ring).attr("clip-path", "url(#landscape-frame)").style("fill", `hsl(0 0% ${100 - 75 * k / (all.length - 1)}%)`));
+    for (const ring of outlines(surface, shares, x, y, 0.8))  // each darkens what is inside it
+      line("depth", ring).attr("clip-path", "url(#landscape-frame)");
     surface.minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
     const [[left, right], [low, high]] = [x.range(), y.range()];  // a descent may leave the frame, its drawing may not
     d3.select(plane).append("clipPath").attr("id", "landscape-frame")
@@ -83,7 +83,7 @@ function outlines({losses, minima}, shares, x, y, quantile) {
 
   /** The loss along the straight line from one minimum to the other, about the mean of both. */
   function drawCut({losses, minima}) {
-    const labels = ["from the positional (0) to the semantic minimum (1)", "training loss about their mean, 10⁻³"];
+    const labels = ["positional minimum (0) to semantic minimum (1)", "training loss minus their mean, 10⁻³"];
     const {x, y, line, dot, axes} = frame(cut, [-0.3, 1.3], DRAWN.excess, labels);
     const middle = (minima[0].loss + minima[1].loss) / 2, height = loss => 1e3 * (loss - middle);
     const points = shares.map((share, i) => [share, height(losses[last * (i + 1)])]);  // there a is 1 - b
@@ -109,7 +109,7 @@ function outlines({losses, minima}, shares, x, y, quantile) {
   /** Which valley is deeper, on average and on how many data sets; `leads`: by how much the semantic one is. */
   function depths(leads) {
     const {value, error} = measured(leads), deeper = value > 0 ? "semantic" : "positional";
-    const told = Math.abs(value) < 2 * error ? `Within two errors both valleys are equally deep. The ${deeper} one` : `The ${deeper} valley`;
+    const told = Math.abs(value) < 2 * error ? `Within two standard errors both valleys are equally deep. The ${deeper} valley` : `The ${deeper} valley`;
     return `${told} is deeper on ${leads.filter(lead => lead * value > 0).length} of ${leads.length
     } data sets, by ${Math.abs(value).toFixed(2)} ± ${error.toFixed(2)} · 10⁻³ on average.`;
   }
@@ -126,7 +126,7 @@ function outlines({losses, minima}, shares, x, y, quantile) {
     const [positional, semantic, neither] = [...NAMES, "neither"].map(name => found.filter(({end}) => end === name).length);
     const mirrored = found.filter(({mirrored}) => mirrored).length;
     const unmoved = paths.filter(path => Math.hypot(path.at(-1).m, path.at(-1).theta) < 1e-3).length;
-    return `Of ${paths.length} descents ${semantic} ended in the semantic valley, ${positional} in the positional one, ${
+    return `Of ${paths.length} descents ${semantic} ended in the semantic valley, ${positional} in the positional valley, ${
       neither} in neither.${mirrored ? ` ${mirrored} of them ended in the mirror image of a valley, outside the frame.` : ""}${
       unmoved ? ` ${unmoved} stayed at zero weights, where the loss has no slope.` : ""}`;
   }

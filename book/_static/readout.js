@@ -11,7 +11,7 @@
 
   for (const figure of document.querySelectorAll("figure.readout")) {
     const picture = figure.querySelector(".themes");
-    Object.assign(picture, {tabIndex: 0, role: "group", ariaLabel: "Arrow keys read the figure's values"});
+    Object.assign(picture, {tabIndex: 0, role: "group", ariaLabel: "Arrow keys read the values of the figure"});
     picture.dataset.figure = figure.id;
   }
 

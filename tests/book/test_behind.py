@@ -1,15 +1,24 @@
-"""What is behind each figure: what its page reads, the commands, files that say so."""
+"""What is behind each figure: what its page reads, commands, files that say so; the page as a script and a notebook."""
 
 import json
+import re
+import subprocess
+import sys
 from hashlib import sha256
+from types import SimpleNamespace
 
 import behind
 import figures
 import pandas as pd
 import pytest
 import reference
-from nbformat.v4 import new_output
+from behind import parameters, script
+from cases import cases
+from download import plain
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from attention_book.command_line.parameters import of_profile
+from attention_book.experiments.results import STORED
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_book.render.style import PNG
 from attention_book.store.provenance import environment
@@ -106,3 +115,86 @@ def test_what_is_changed_is_in_the_commands():
     notebook, text = executed(changed), next(NOTEBOOKS.glob("fig02_*.md"))
     values, command = behind.parameters(notebook[0], text)
     assert command == "attention-phases figure fig02 --profile paper --set omega=0.2" and values["omega"] == 0.2
+
+
+# A page as a script: with the values that the page had, and the same figures
+
+
+def at_smoke_size(text):
+    """The notebook of a text, with its reference in the place of its outputs."""
+    return reference.prepared(text, of_profile(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
+
+
+def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tmp_path):
+    for text in NOTEBOOKS.glob("*.md"):
+        notebook = at_smoke_size(text)
+        code = script(notebook, text)
+        for name, value in parameters(notebook, text)[0].items():
+            assert len(re.findall(rf"^{name} = {re.escape(json.dumps(value))}  # ", code, re.MULTILINE)) == 1
+        figures = [cell.metadata["mystnb"]["figure"]["name"] for cell in notebook.cells if "mystnb" in cell.metadata]
+        assert re.findall(r"^style\.show\((.*)\)$", code, re.MULTILINE) == [f'figure, "{name}"' for name in figures]
+        assert "myst_nb" not in code and code.startswith("# To install")
+        (tmp_path / f"{text.stem}.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", str(tmp_path)]
+    checked = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.slow
+def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, monkeypatch):
+    text = NOTEBOOKS / "minima.md"  # the cheapest
+    notebook = at_smoke_size(text)
+    figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
+    expected = {cell.metadata["mystnb"]["figure"]["name"]: cell.outputs[0].data for cell in figures}
+    monkeypatch.setenv(STORED, str(reference.RESULTS))
+    ended = python("-c", script(notebook, text), cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{name}.{kind}" for name in expected for kind in ("csv", "svg")
+    }
+    for name, data in expected.items():
+        drawn = new_output("display_data", {"text/csv": (tmp_path / f"{name}.csv").read_text(encoding="utf-8")})
+        kept = {"data": {"0 text/csv": data["0 text/csv"]}}
+        assert reference.differences([kept], [drawn]) == []
+
+
+# The notebook that a page offers: what MyST makes of it stands there in words
+
+
+LABELS = {"stability": ("stability", "id", "Where replica symmetry holds")}
+ENTRY = SimpleNamespace(
+    persons={"author": [SimpleNamespace(rich_last_names=[name]) for name in ("Györgyi", "Reimann")]},
+    fields={"year": "1997"},
+)
+DOMAINS = {
+    "std": SimpleNamespace(labels=LABELS),
+    "math": SimpleNamespace(equations={"eq-value": ("theory", 7)}),
+    "cite": SimpleNamespace(citations=[SimpleNamespace(key="gyorgyi1997parisi", entry=ENTRY)]),
+}
+
+
+def glued(name, text):
+    kept = {"application/papermill.record/text/plain": text}
+    about = {"scrapbook": {"name": name, "mime_prefix": "application/papermill.record/"}}
+    return new_output("display_data", kept, metadata=about)
+
+
+def test_a_parameter_stands_once_with_the_value_of_the_run():
+    cells = [
+        new_code_cell('size = "paper"  # a name\nomega = 0.3  # a number', metadata={"tags": ["parameters"]}),
+        new_code_cell('# Parameters\nsize = "smoke"', metadata={"tags": ["injected-parameters"]}),
+    ]
+    page = plain(new_notebook(cells=cells), SimpleNamespace(get_domain=DOMAINS.get))
+    assert [cell.source for cell in page.cells] == ['size = "smoke"  # a name\nomega = 0.3  # a number']
+
+
+@pytest.mark.parametrize(("text", "expected"), cases("myst"))
+def test_myst_becomes_markdown(text, expected):
+    code = new_code_cell("glue()", outputs=[glued("stable", "'0.7(3)'"), glued("share", "12.345")])
+    code.outputs.append(new_output("display_data", {"image/svg+xml": "<svg></svg>", PNG: "p"}))
+    code.metadata["mystnb"] = {"figure": {"caption": "A caption"}}
+    notebook = new_notebook(cells=[new_markdown_cell(text), code])
+    page = plain(notebook, SimpleNamespace(get_domain=DOMAINS.get))
+    assert [cell.source for cell in page.cells] == [expected, "glue()", "A caption"]
+    (shown,) = page.cells[1].outputs
+    assert shown.data == {"image/png": "p"}

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from built import HERE, HTML, PHONE, opening
+from cases import case_text
 from dark import MAPS
 from pages import Page
 from scipy.special import logit, softmax
@@ -73,7 +74,7 @@ def test_the_panel_computes_what_torch_does(panel, text):
 
 @pytest.mark.parametrize(
     "text, message",
-    [("", "this one has 0"), ("ABCDEFGHIJK", "this one has 11"), ("ABC DEFGHI", "not “ ”"), ("<b>AB</b>CD", "not “<”")],
+    [("", "sequence has 0"), ("ABCDEFGHIJK", "sequence has 11"), ("ABC DEFGHI", "not “ ”"), ("<b>AB</b>CD", "not “<”")],
 )
 def test_the_panel_says_what_is_wrong_with_a_sequence(panel, text, message):
     panel.locator(".attention-panel input").fill(text)
@@ -106,9 +107,7 @@ def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(ch
             slider.press(key)
         shown = re.findall(r'<(\w+) style="--value: ?([\d.-]+);?">(.*?)</', root.inner_html())
         assert all(text == f"{float(value):.2f}" * (tag != "i") for tag, value, text in shown)
-        squares, cells, words = (
-            np.array([float(row[1]) for row in shown if row[0] == tag]) for tag in ("i", "td", "b")
-        )
+        squares, cells, bold = (np.array([float(row[1]) for row in shown if row[0] == tag]) for tag in ("i", "td", "b"))
         (xi, output), (A, P, Y, *students) = squares.reshape(2, 2, 12), cells.reshape(-1, 2, 2)
         assert A.tolist() == [list(row) for row in Task.matrix] and abs(xi.sum(1)).max() < 0.01
         np.testing.assert_allclose(P, softmax([[1, 0], [0, 0]], 1), atol=1e-3)
@@ -120,7 +119,7 @@ def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(ch
                 overlaps = {"q": rho * near**2, "m": near * (turn == 2), "theta": rho * near * (turn == 1), "rho": rho}
                 errors.append(test_error(Task(omega=omega), overlaps).value)
             assert (one == other).all() and np.argmin(errors) == 1
-        assert words.tolist() == [omega, round(1 - omega, 3), omega, omega, *Y[0], students[0][0, 0], students[2][0, 0]]
+        assert bold.tolist() == [omega, round(1 - omega, 3), omega, omega, *Y[0], students[0][0, 0], students[2][0, 0]]
     page.close()
 
 
@@ -145,23 +144,7 @@ def test_the_scorecard_shows_its_data(open_page):
 # Pages on their own
 
 
-UNSEEN = """() => {
-    const parts = (panel, kind) => [...panel.querySelectorAll(`:scope > g[id^=${kind}]`)];
-    const panels = [...document.querySelectorAll("g[id^=axes_]")].filter(panel => !panel.querySelector(MAPS));
-    const keys = panels.flatMap(panel => parts(panel, "legend"));  // those with a frame cover on purpose
-    const covers = keys.filter(key => !key.firstElementChild.id.startsWith("patch")).map(key => key.getBBox());
-    return panels.flatMap(panel => {
-        const frame = parts(panel, "patch")[0].getBBox(), inside = (box, {x, y}, slack) => y > box.y - slack
-            && y < box.y + box.height + slack && x > box.x - slack && x < box.x + box.width + slack;
-        const among = query => parts(panel, "line2d").flatMap(line => [...line.querySelectorAll(query)]);
-        const along = path => [...Array(301).keys()].map(k => path.getPointAtLength(k / 300 * path.getTotalLength()));
-        const marks = among("use[x]").map(({x, y}) => ({x: x.baseVal.value, y: y.baseVal.value}));
-        const points = [...marks, ...among("path[clip-path][d]").flatMap(along)];
-        const seen = points.filter(({x}) => x > frame.x && x < frame.x + frame.width);
-        return [...seen.filter(point => !inside(frame, point, 1)).map(() => "outside"),
-            ...seen.filter(point => covers.some(box => inside(box, point, 0))).map(() => "covered")];
-    });
-}"""
+UNSEEN = case_text("unseen.js")
 
 
 def unseen(page, svg):
@@ -177,9 +160,8 @@ RUN_AWAY = {"fig-tracking", "fig-mode", "fig-own-training", "fig-08-best", "fig-
 def test_every_page_on_its_own_has_its_files_and_complains_of_nothing(chromium, tmp_path):
     """At the parameters of the build, which are not the published ones."""
     executed = [HERE / "book/_executed" / f"{text.stem}.ipynb" for text in notebooks().values()]
-    made = subprocess.run(
-        [sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path], capture_output=True
-    )
+    command = [sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path]
+    made = subprocess.run(command, capture_output=True)
     assert made.returncode == 0 and len(executed) > 25
     widgets = 0
     with opening(chromium) as opened:

@@ -7,22 +7,14 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from built import EXECUTED, HTML
-from dark import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
+from dark import INK, LINK, PAPER, SVG, dark, faint, linear, oklab, on_dark
 
+from attention_book.render import style
 from attention_book.render.slices_and_maps import TIED
-from attention_book.render.style import (
-    ATTENTION,
-    BASELINE,
-    COLOURS,
-    LINEAR,
-    NEUTRAL,
-    OPAQUE,
-    STYLE,
-    VALUES,
-    draw_shares,
-)
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE, VALUES, draw_cells
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
 SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [
@@ -91,7 +83,7 @@ def colours(text, name=None):
 def test_a_figure_without_a_map_is_mapped_wholly():
     with mpl.rc_context(STYLE):
         figure, (axes, matrix) = plt.subplots(2)
-        draw_shares(matrix, [[0, 1]], (0, 1), ".1f")
+        style.draw_shares(matrix, [[0, 1]], (0, 1), ".1f")
         axes.errorbar([0, 1], [0, 1], 0.1, fmt="o-", color=COLOURS["semantic"], markerfacecolor="white", label="a line")
         axes.text(0.5, 0.5, "words", color=COLOURS["positional"])
         axes.legend(frameon=True, edgecolor="#cccccc")
@@ -101,66 +93,67 @@ def test_a_figure_without_a_map_is_mapped_wholly():
     assert ElementTree.fromstring(dark(light)).get("fill") == INK  # of words that matplotlib leaves black
 
 
-def mapped(draw, **legend):
-    """A map with a line, words and points over it, a legend beside, ticks and a colour bar: light and dark."""
+def with_a_line(draw):
+    """Draw a map with a line, words and a legend over it, and a colour bar: light and dark."""
     with mpl.rc_context(STYLE | {"svg.hashsalt": "same"}):
-        figure, (axes, other) = plt.subplots(2, 1, gridspec_kw={"hspace": 0.5})
-        figure.colorbar(draw(axes), ax=axes)
+        figure, axes = plt.subplots()
+        style.bar_below(figure, draw(axes), axes, "values")
         axes.plot([0, 1], [0, 1], "o--", color="black", markerfacecolor="white", label="over the map")
-        axes.text(0.5, 0.5, "words")
-        axes.set_title("Above", color=COLOURS["semantic"])
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.2), **legend)
-        other.plot([0, 1], "o--", color="black", markerfacecolor="white")  # the same marks as over the map
+        axes.text(0.5, 0.5, "words", color=COLOURS["semantic"])
+        axes.legend(**style.OPAQUE)
         light = svg(figure)
     return light, dark(light)
 
 
-def mesh(axes):
-    return axes.pcolormesh([0, 1], [0, 1], [[0.1, 0.4], [0.7, 0.9]], shading="nearest", cmap="magma")
+def cells(axes):
+    return draw_cells([axes], [pd.DataFrame([[-1.0, -0.2], [0.0, np.nan]])], (LINEAR, ATTENTION), largest=1.0)
 
 
-def valued(axes):
-    return axes.scatter([0, 1], [0, 1], c=[0.1, 0.9], cmap="magma", gid=VALUES)
+def shades(text, name):
+    """Lightness of the shapes of a part of a figure, in their order."""
+    part = ElementTree.fromstring(text).find(f".//*[@id='{name}']")
+    codes = re.findall(r"fill: (#\w+)", " ".join(shape.get("style", "") for shape in part.iter()))
+    return [oklab(code)[0] for code in codes]
+
+
+def test_a_map_turns_dark_and_its_cells_keep_their_order_and_hue():
+    """The strongest cell is the lightest on dark paper, and a cell of zero has the colour of the paper."""
+    light, changed = with_a_line(cells)
+    on_white, on_black = (np.array(shades(text, "QuadMesh_1")) for text in (light, changed))
+    strong, weak, zero = on_black
+    assert strong > weak > zero == pytest.approx(oklab(PAPER)[0], abs=0.01)
+    assert (np.argsort(on_white) == np.argsort(-on_black)).all()
+    assert contrast(on_dark(LINEAR, faint)) > 3 and abs(hue(on_dark(LINEAR, faint)) - hue(LINEAR)) < 3
 
 
 @pytest.mark.parametrize(
-    "draw, name",
-    [
-        (mesh, "QuadMesh_1"),
-        (lambda axes: axes.contourf([[0, 1], [1, 2]]), "QuadContourSet_1"),
-        (valued, VALUES),
-        (lambda axes: axes.imshow([[0, 1], [1, 0]], cmap="Greys"), "patch_2"),
-    ],
+    "draw",
+    [cells, lambda axes: axes.scatter([0, 1], [0, 1], c=[0.1, 0.9], cmap="Greys", gid=VALUES)],
 )
-def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
-    light, changed = mapped(draw)
-    axes = ElementTree.fromstring(changed).find(".//*[@id='axes_1']")
-    over, words = (next(group for group in axes if group.get("id", "").startswith(kind)) for kind in ("line2d", "text"))
-    assert colours(changed, name) == colours(light, name)
-    assert colours(changed, "patch_2") == {"#ffffff"}  # its ground
-    assert colours(changed, over.get("id")) == {"#000000", "#ffffff"} and words.get("fill") == "#000000"
-    assert colours(changed, "matplotlib.axis_1") == colours(changed, "patch_3") == {INK}  # ticks, a spine
-    assert colours(changed, "legend_1") == {INK, PAPER}
-    assert on_dark(COLOURS["semantic"]) in colours(changed, "axes_1") and COLOURS["semantic"] not in colours(changed)
-    assert colours(changed, "axes_2") == {INK, PAPER}  # its marks are those over the map, which are defined once
-    assert colours(changed, "axes_3") >= {INK}
+def test_nothing_in_the_figure_of_a_map_stays_white(draw):
+    light, changed = with_a_line(draw)
+    assert "#ffffff" in light and "#ffffff" not in changed and "<image" not in light
+    assert {on_dark(COLOURS["semantic"]), INK, PAPER} <= colours(changed)  # words, the line, and the ground
 
 
-def test_the_framed_key_of_a_map_has_the_colours_of_its_lines():
-    light, changed = mapped(mesh, **OPAQUE)
-    assert colours(changed, "legend_1") == colours(light, "legend_1")
-    assert ElementTree.fromstring(changed).find(".//*[@id='legend_1']").get("fill") == "#000000"
+def test_the_low_parts_of_a_terrain_are_dark_in_both_themes():
+    def terrain(axes):
+        return axes.contourf(np.add.outer(np.arange(4.0), np.arange(4.0)), 5, cmap="Greys_r")
+
+    light, changed = with_a_line(terrain)
+    for text in (light, changed):
+        assert shades(text, "QuadContourSet_1") == sorted(shades(text, "QuadContourSet_1"))
+    assert max(shades(changed, "QuadContourSet_1")) < (oklab(PAPER)[0] + oklab(INK)[0]) / 2
+    for name in ("QuadContourSet_1", "QuadMesh_1"):  # of which the darkest shape has no style, but its group's fill
+        assert ElementTree.fromstring(changed).find(f".//*[@id='{name}']").get("fill") == PAPER
 
 
 def test_a_page_shows_each_figure_for_its_theme_enlarged_too_and_prints_the_light_one(open_page):
     page = open_page(EXECUTED / "fig03_phase_diagram.html")
     figures = page.locator(".themes").count()
     page.get_by_role("button", name="Enlarge").first.click()
-    for theme, media, displayed in (
-        ("light", "screen", ["inline", "none"]),
-        ("dark", "screen", ["none", "inline"]),
-        ("dark", "print", ["inline", "none"]),
-    ):
+    for theme, media in (("light", "screen"), ("dark", "screen"), ("dark", "print")):
+        displayed = ["none", "inline"] if (theme, media) == ("dark", "screen") else ["inline", "none"]
         page.emulate_media(media=media)
         page.evaluate(THEME, theme)
         pairs = page.evaluate(SHOWN)

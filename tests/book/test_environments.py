@@ -12,6 +12,7 @@ import sysconfig
 import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from inspect import isfunction
 from pathlib import Path
 from unittest.mock import Mock
@@ -21,7 +22,7 @@ import numba
 import numpy as np
 import pytest
 import torch
-from cases import cases
+from cases import case_text, cases, write_files
 from numba.core import caching
 from test_notebooks import COMPARING
 
@@ -36,6 +37,7 @@ from attention_phases.machine import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github", "data")
 TEXT = ("read_text", "write_text")
+tree_of = cache(ast.parse)
 
 
 def python_files(*folders):
@@ -47,9 +49,9 @@ def test_text_files_name_their_encoding():
     """Also where ruff's rule does not see it: it asks only what is spelt out as a Path."""
     calls = {}
     for path, text in python_files(*FOLDERS).items():
-        for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
-            options = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
-            if getattr(call.func, "attr", None) in TEXT or options.get("text") == "True":
+        for call in (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Call)):
+            options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
+            if getattr(call.func, "attr", None) in TEXT or options.get("text") is True:
                 calls[f"{path}:{call.lineno}"] = "encoding" in options
     assert len(calls) > 100
     assert [place for place, named in calls.items() if not named] == []
@@ -61,7 +63,7 @@ def test_constants_that_tests_replace_are_as_before(compare):
     replaced = {*re.findall(r'setattr\((?:\w+, "|"[\w.]+\.)([A-Z_]{3,})"', tests)}
     lines = []
     for path, text in sorted(python_files("src", "book/_ext", "data", ".github").items()):
-        for node in ast.parse(text).body:
+        for node in tree_of(text).body:
             names = re.findall(r"\w+", " ".join(map(ast.unparse, getattr(node, "targets", ()))))
             if replaced & {*names}:
                 lines.append(f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}")
@@ -204,22 +206,13 @@ def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tm
     assert not file.parent.exists() and os.environ["PYTHONWARNINGS"] == "error"
 
 
-JUPYTER = """#!/bin/sh
-touch "$JUPYTER_RUNTIME_DIR/here"
-ls -ld "$JUPYTER_RUNTIME_DIR"
-echo "$JUPYTER_RUNTIME_DIR" "$PYTHONSAFEPATH$PYTHONWARNINGS$PYTHONOPTIMIZE$PYTHONDONTWRITEBYTECODE" "$@"
-"""
-
-
 def test_kernels_of_the_lab_too_and_python_is_as_usual_for_make(make, tmp_path):
     names = ("PYTHONSAFEPATH", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONDONTWRITEBYTECODE")
     make("--version")  # brings its files, which are older than those below
-    for name, content in {"jupyter": JUPYTER, "jupytext": "#!/bin/sh\n", "../.ready": "", "../.lab": ""}.items():
-        (path := tmp_path / ".venv/bin" / name).parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-        path.chmod(0o700)
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/lab_settings.json").touch()
+    programs = {".venv/bin/jupyter": case_text("jupyter.sh"), ".venv/bin/jupytext": "#!/bin/sh\n"}
+    write_files(tmp_path, programs | dict.fromkeys((".venv/.ready", ".venv/.lab", "notebooks/lab_settings.json"), ""))
+    for name in programs:
+        (tmp_path / name).chmod(0o700)
     os.utime(tmp_path / "notebooks/lab_settings.json", (0, 0))
     done = make("-o", ".venv/.ready", "-o", ".venv/.lab", "lab", HOME="/" + "h" * 90, **dict.fromkeys(names, "error"))
     listed, said = done.stdout.splitlines()[-2:]
@@ -250,15 +243,12 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
 def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups, files, expected):
     """By its affinity, here to 8 cores, and by a container's quota; nothing else asks for those of the machine."""
     limits = {f"sys/fs/cgroup/{name}": content for name, content in json.loads(files).items()}
-    for name, content in {"proc/self/cgroup": json.loads(groups, strict=False), **limits}.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"{content}\n" if content else "", encoding="utf-8")
+    given = {"proc/self/cgroup": json.loads(groups, strict=False), **limits}
+    write_files(tmp_path, {name: f"{content}\n" if content else "" for name, content in given.items()})
     monkeypatch.setattr(machine, "SYSTEM", tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     asked = []
-    monkeypatch.setattr(
-        machine, "ProcessPoolExecutor", lambda workers, **_: asked.append(workers) or ThreadPoolExecutor()
-    )
+    monkeypatch.setattr(machine, "ProcessPoolExecutor", lambda count, **_: asked.append(count) or ThreadPoolExecutor())
     with machine.process_pool():
         assert asked == [machine.cores()] == [int(expected)]
     sources = python_files("src", "benchmarks", "book", ".github", "data")
@@ -292,17 +282,8 @@ def test_a_kernel_that_does_not_start_is_one_line(complaint, monkeypatch, tmp_pa
     assert said.startswith(f"minima.md: the Jupyter kernel did not start or died: {type(error).__name__}: ")
 
 
-GIT = """#!/bin/sh
-echo "fatal: detected dubious ownership in repository at '$2'
-To add an exception for this directory, call:
-
-	git config --global --add safe.directory $2" >&2
-exit 128
-"""
-
-
 def test_where_git_refuses_a_folder_one_process_says_so(monkeypatch, tmp_path, capsys):
-    (tmp_path / "git").write_text(GIT, encoding="utf-8")
+    (tmp_path / "git").write_text(case_text("git.sh"), encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     assert records._commit() is None
@@ -332,40 +313,13 @@ def test_help_needs_no_docstrings(run, monkeypatch):
     for thing in (cli, *filter(isfunction, vars(commands).values())):
         monkeypatch.setattr(thing, "__doc__", None)
     assert run("--help") == kept
-    trees = map(ast.parse, python_files("src").values())
+    trees = map(tree_of, python_files("src").values())
     assert not any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
 
 
 # A page and the pictures made outside of notebooks, on a machine with settings of its own
 
 
-PAGE = f"""{COMPARING}
-```{{code-cell}} python
-import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
-
-from attention_book import style
-
-style.use_book_output()
-print("−1/3 =", np.array([-1 / 3]), pd.Series([1 / 3]))
-```
-
-```{{code-cell}} python
----
-mystnb:
-  figure:
-    name: fig-02
-    caption: 'Both α and ω.'
----
-figure, axes = style.panels(2, 2.0)
-for panel in axes:
-    panel.plot([0.0, 1.0], [1e-3, 2e-3], label="ω")
-    panel.set(xlabel=r"$\\alpha$", title="α")
-    panel.legend()
-style.show(figure)
-```
-"""
 BUILD = """
 import sys
 from pathlib import Path
@@ -399,9 +353,8 @@ def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(pytho
     """Locale, Matplotlib's style, a kernel, start-up files and settings of IPython in HOME, dead proxies."""
 
     def build(folder):
-        for name, content in {"notebooks/page.md": PAGE, "notebooks/profiles.toml": ""}.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(content, encoding="utf-8")
+        page = f"{COMPARING}\n{case_text('figure.md')}"
+        write_files(folder, {"notebooks/page.md": page, "notebooks/profiles.toml": ""})
         done = python("-c", BUILD, folder)
         assert done.returncode == 0, done.stderr
         (folder / "shown/times.md").unlink()
@@ -410,9 +363,7 @@ def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(pytho
         return said, {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
 
     printed, expected = build(tmp_path / "plain")
-    for name, content in SETTINGS.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    write_files(tmp_path, SETTINGS)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(name, "http://192.0.2.1:9")  # an address of documentation, which nothing answers
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

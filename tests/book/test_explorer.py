@@ -9,6 +9,7 @@ import nbformat
 import numpy as np
 import pytest
 from built import DESK, FRAMES, HERE, HTML, PHONE, SHIFTS, opening
+from cases import case_text
 from landing import EXECUTED, glued
 
 from attention_book.experiments.results import read
@@ -21,10 +22,7 @@ UNFOLD = "() => document.querySelectorAll('.explorer details').forEach(part => {
 def go_on(page, **view):
     """Go to a view of the landing page, of the standard matrix if it names no other: what its address does at once."""
     address = "#" + "&".join(f"{name}={value}" for name, value in {"matrix": "standard", **view}.items())
-    page.evaluate("""address => {
-        history.replaceState(null, "", address);
-        dispatchEvent(new HashChangeEvent("hashchange", {newURL: location.href}));
-    }""", address)  # fmt: skip
+    page.evaluate(case_text("address.js"), address)
     return page
 
 
@@ -113,11 +111,7 @@ def swipe(page, *points):
     page.wait_for_function("() => window.lifted")
 
 
-SCROLLED = """() => new Promise(done => {
-    let before = NaN;
-    const look = () => { if (scrollY === before) done(); else { before = scrollY; setTimeout(look, 200); } };
-    look();
-})"""
+SCROLLED = case_text("scrolled.js")
 
 
 def test_a_finger_moves_the_circle_by_its_handle_and_scrolls_beside_it(open_page):
@@ -178,10 +172,8 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     """There is then no instruction that cannot be followed."""
     page = chromium.new_page(viewport=DESK, java_script_enabled=scripts)
     page.goto(PAGE.as_uri())
-    both, drag = (
-        page.locator(".explorer-words svg").all(),
-        page.locator(".explorer-drag, .hint-controls, .explorer-presets"),
-    )
+    both = page.locator(".explorer-words svg").all()
+    drag = page.locator(".explorer-drag, .hint-controls, .explorer-presets")
     if scripts:
         for alpha, shown in ((1, [False, True]), (2, [True, False])):
             go_on(page, omega=0.3, alpha=alpha)
@@ -194,10 +186,7 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     page.close()
 
 
-CLIPBOARD = """given => Object.defineProperty(navigator, 'clipboard', {configurable: true, value: given && {
-    writeText: async text => {
-        if (given === 'denied') throw new DOMException('', 'NotAllowedError');
-        window.copied = text; }}})"""
+CLIPBOARD = case_text("clipboard.js")
 
 
 def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_page):
@@ -242,17 +231,18 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
     track, mark = (root.locator(part).bounding_box() for part in ("input", ".at-critical"))
     along = (mark["x"] + mark["width"] / 2 - track["x"] - 8) / (track["width"] - 16)
     critical = given["alphas"][0] + along * (given["alphas"][-1] - given["alphas"][0])
-    (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", page.locator("#b-two-valleys").inner_text())
+    section = page.locator("#panel-b-two-valleys-and-a-ridge").inner_text()
+    (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", section)
     assert critical == pytest.approx(float(said_on_page), abs=0.02)
-    assert "The start decides" in page.locator("#the-depths-exchange").inner_text()
+    assert "The start decides" in page.locator("#with-more-data-the-semantic-valley-becomes-deeper").inner_text()
     ticks = "axis => [...axis.querySelectorAll('.tick')].find(tick => +tick.textContent === 0).getBoundingClientRect()"
     left, top = (axis.evaluate(f"axis => ({ticks})(axis).toJSON()") for axis in root.locator(".axis").all()[:2])
     sets = len(given["seeds"])
     for by, end in ((3, ""), (-3, f"{sets} of them ended in the mirror image")):  # beside the summit
         page.mouse.click(left["x"] + left["width"] / 2 + by, top["y"] + top["height"] / 2 - by)
-        ended = f"0 ended in the semantic valley, {sets} in the positional one, 0 in neither. {end}".strip()
+        ended = f"0 ended in the semantic valley, {sets} in the positional valley, 0 in neither. {end}".strip()
         page.wait_for_function(said, arg=ended, timeout=180_000)
-    page.get_by_role("button", name="Descend from the ridge").click()
+    page.get_by_role("button", name="Start on the ridge").click()
     semantic = "document.querySelector('.landscape [role=status]').textContent.match(/(\\d+) ended in the s/)"
     page.wait_for_function(f"least => Number({semantic}?.[1]) > least", arg=sets / 2, timeout=180_000)
 
@@ -271,9 +261,8 @@ def test_every_number_of_the_plain_pages_is_made_by_the_library():
 
 @pytest.mark.slow
 def test_what_draws_is_small_stands_on_this_page_alone_and_carries_its_licences():
-    scripts = re.findall(
-        r"_static/([\w-]*(?:explorer|training|landscape|hint)[\w-]*\.js)", PAGE.read_text(encoding="utf-8")
-    )
+    text = PAGE.read_text(encoding="utf-8")
+    scripts = re.findall(r"_static/([\w-]*(?:explorer|training|landscape|hint)[\w-]*\.js)", text)
     assert scripts[:2] == ["explorer-data.js", "d3-explorer.js"] and len(scripts) == len({*scripts}) == 8
     assert sum((HTML / "_static" / name).stat().st_size for name in scripts) < 350_000
     assert not re.search(r"explorer[\w-]*\.js", (HTML / "book/model.html").read_text(encoding="utf-8"))

@@ -131,7 +131,7 @@ def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
         return SimpleNamespace(reason="did not settle")
 
     drawn = Page("fig02_slice", profile="smoke", read=read, solve=solve, **SIZES).cell_of("overlaps")
-    assert drawn["takes_over"] == np.inf
+    assert drawn["takeover"] == np.inf
     texts = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in drawn["panels"]]
     assert "theory" not in texts[0] and "trained students" in texts[0]
     assert texts[1] == [r"$\theta/\sigma^2$, with the teacher", r"$m/\sigma^2$, with the positions"]
@@ -172,10 +172,8 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
     assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg", "fig-free-energy.svg"]
     assert Path(answer["svg"][0]).read_text(encoding="utf-8").startswith("<?xml")
-    notebook = nbformat.read(answer["notebook"], 4)
-    assert "omega = 0.2" in next(
-        c.source for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", ())
-    )
+    cells = nbformat.read(answer["notebook"], 4).cells
+    assert "omega = 0.2" in next(c.source for c in cells if "injected-parameters" in c.metadata.get("tags", ()))
     table = pd.read_csv(answer["csv"][0], comment="#")
     assert {"semantic", "positional"} <= set(table["series"]) and set(table["panel"]) == {1, 2, 3}
     assert table["x"].max() == 2

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases
 
 from attention_book.experiments import lines
 from attention_book.experiments.lines import standard_line, variant_line
@@ -35,26 +36,17 @@ def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, tol
     assert [*end] == pytest.approx(told[:2]) and cause == told[2]
 
 
-@pytest.mark.parametrize(
-    ("gains", "converged", "expected"),
-    [
-        ((1.3, 0.8), True, (1.12 + 0.02 * 0.12 / 0.28, 0.05 * 0.12 / 0.28)),  # again, by the solution found at 1.12
-        ((1.3, 0.8), False, (1.12, 0.05 * 0.2 / 0.5)),
-        ((0.9, 0.8), True, (0.8 + 0.02 * 0.4 / 0.22, 0.05 * 0.4 / 0.22)),  # a step outside
-        ((0.9, 0.85), False, UNKNOWN),  # farther outside, though within its error
-        ((1.3, 1.2), True, UNKNOWN),
-    ],
-)
-def test_a_crossing_is_looked_for_up_to_a_step_outside(gains, converged, expected):
+@pytest.mark.parametrize(("case", "gains", "converged", "expected"), cases("gains"))
+def test_a_crossing_is_looked_for_up_to_a_step_outside(case, gains, converged, expected):
     """By hand: gains at alphas 1 and 1.2, and of 1.02 wherever else there is a solution; their errors are 0.05."""
-    known = dict(zip((1.0, 1.2), gains))
+    known = dict(zip((1.0, 1.2), eval(gains)))
 
     def solution_at(alpha):
-        there = alpha in known or converged
+        there = alpha in known or converged == "True"
         return SimpleNamespace(alpha=alpha, gain=known.get(alpha, 1.02), stderr={"gain": 0.05}, converged=there)
 
     limit = ends.gain_crossing("semantic", known, known.get, solution_at, beyond=True)
-    assert limit == pytest.approx(expected, nan_ok=True)
+    assert limit == pytest.approx(eval(expected), nan_ok=True), case
 
 
 @pytest.mark.parametrize(
@@ -111,9 +103,7 @@ def test_no_threshold_without_a_positional_minimum():
 
 
 @pytest.mark.parametrize(("form", "kept"), [("rank2", [1.6, 2.1]), ("untied", [0.5, 1.1, 1.6, 2.1])])
-def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the_positional_ones(
-    monkeypatch, form, kept
-):
+def test_semantic_solutions_of_two_columns_begin_at_the_limit_of_the_positional_ones(monkeypatch, form, kept):
     def at(alpha, gain):
         return SimpleNamespace(alpha=alpha, gain=gain, stderr={"gain": 0.01}, converged=True)
 

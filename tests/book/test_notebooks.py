@@ -13,6 +13,7 @@ import execute as command
 import nbformat
 import pytest
 import scorecard
+from cases import case_text, write_files
 from filelock import FileLock
 
 from attention_book import paths
@@ -21,36 +22,16 @@ from attention_phases.errors import BadInput, NotebookError
 
 pytestmark = pytest.mark.slow
 
-TEXT = """\
-# A page
-
-```{code-cell} python
-:tags: [parameters]
-
-profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
-size = 1  # how much; cells; a whole number, at least 1
-```
-
-```{code-cell} python
-print(size)
-```
-"""
+TEXT = case_text("page.md")
 FAILING = TEXT.replace("print(size)", "print(size)\nraise ArithmeticError()")
 
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A small checkout of its own: one notebook, one library file, one data file, pins, profiles."""
-    files = {
-        "notebooks/page.md": TEXT,
-        "notebooks/profiles.toml": "[smoke.page]\nsize = 3\n",
-        "src/library.py": "VALUE = 1\n",
-        "data/fig.parquet": "stored",
-        "constraints.txt": "numpy==2.0.0\n",
-    }
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    write_files(tmp_path, {"notebooks/page.md": TEXT, "notebooks/profiles.toml": "[smoke.page]\nsize = 3\n"})
+    others = {"src/library.py": "VALUE = 1\n", "data/fig.parquet": "stored", "constraints.txt": "numpy==2.0.0\n"}
+    write_files(tmp_path, others)
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     monkeypatch.setattr(paths, "DATA", tmp_path / "data")
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
@@ -75,8 +56,7 @@ def test_two_notebooks_at_a_time_have_their_parameters_and_work_beside_their_tex
     watch = "\nimport json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
     ports = "\nprint(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
     texts = {name: TEXT.replace("print(size)", where + more) for name, more in (("page", ""), ("other", watch + ports))}
-    for name, text in texts.items():  # the second has no table in the profiles
-        (checkout / f"notebooks/{name}.md").write_text(text, encoding="utf-8")
+    write_files(checkout / "notebooks", {f"{name}.md": text for name, text in texts.items()})  # one without a profile
     before = Path.cwd()
     # Until a book is built from the pages, by the command after --then whose exit code counts, another one waits.
     build = (
@@ -123,10 +103,9 @@ def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, chan
 def test_ctrl_c_or_a_scheduler_ends_a_figure_in_one_line_and_leaves_nothing_that_failed(python, tmp_path, end):
     """Where they send their signal: to the command and all that it has started."""
     begun = tmp_path / "begun"
-    (tmp_path / "notebooks").mkdir()
     waits = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
-    (tmp_path / "notebooks/page.md").write_text(TEXT.replace("print(size)", waits), encoding="utf-8")
-    (tmp_path / "notebooks/profiles.toml").touch()
+    page = TEXT.replace("print(size)", waits)
+    write_files(tmp_path, {"notebooks/page.md": page, "notebooks/profiles.toml": ""})
     code = (
         "import os, pathlib, signal, sys, threading, time\nfrom attention_book import paths\n"
         "from attention_book.command_line.main import main\n"
@@ -193,27 +172,7 @@ def test_of_two_at_once_one_waits(checkout, monkeypatch):
         assert began.wait(20) and second.result() == 0
 
 
-COMPARING = """\
-(fig02)=
-# Figure 2: a page
-
-```{code-cell} python
-:tags: [parameters]
-
-profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
-```
-
-```{code-cell} python
-from attention_book import published
-from attention_book.render.markup import Table
-from attention_book.published import Comparison, compare
-from attention_phases.measured import Measured
-
-known = published.CRITICAL_ALPHA[0.3]
-row = Comparison("critical", {"omega": 0.3}, known, Measured(1.35, 0.001), "theory", 16, "quadrature")
-Table(compare([row]), "Published and ours")
-```
-"""
+COMPARING = case_text("comparing.md")
 
 
 def test_the_scorecard_gathers_what_the_pages_compare(checkout):

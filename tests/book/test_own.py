@@ -20,13 +20,14 @@ from test_readout import read
 
 import attention_book
 from attention_book import style, sweep
-from attention_book.experiments import GRIDS, results
+from attention_book.experiments import GRIDS
 from attention_book.experiments.own import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import items, load
 from attention_book.store.sweep import Store
 from attention_phases import Architecture, BadInput, Task, train
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
 
@@ -67,9 +68,8 @@ def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypa
 
 
 def test_work_distributed_by_hand_has_the_students_of_train(monkeypatch, capsys):
-    (code,) = re.findall(
-        r"^```python\n(from concurrent.*?)^```", (ROOT / "book/machines.md").read_text(encoding="utf-8"), re.M | re.S
-    )
+    page = (ROOT / "book/machines.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(from concurrent.*?)^```", page, re.M | re.S)
     monkeypatch.setattr(futures, "ProcessPoolExecutor", lambda: ThreadPoolExecutor(1))
     exec(code.replace("d=400", "d=20"), {"__name__": "__main__"})
     known = train(Task(omega=0.3), 1.5, 20, seeds=4, starts="semantic", workers=1)["train_loss"]
@@ -126,8 +126,7 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
     assert len(fewer) == 4 and len(pd.read_parquet(fewer.attrs["table"])) == 8
 
 
-def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):
-    monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
+def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint):
     places = ("--store", tmp_path / "s.sqlite", "--data", tmp_path)
     assert {cell.task.sigma for cell in GRIDS["fig02"]("paper", sigma=0.6)} == {0.6}  # or all cells would be computed
     one = ("--set", "sigma=0.6", "--set", "alpha=1.0", "--set", "d=20", "--set", "seed=3", "--set", "optimizer=lbfgs")

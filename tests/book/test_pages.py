@@ -8,6 +8,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from built import DESK, FRAMES, HERE, HTML, MOVED, PAGES, PHONE, SHIFTS
+from cases import case_text
 from playwright.sync_api import TimeoutError
 
 import attention_book
@@ -44,50 +45,15 @@ REACHED = f"among => ({SCROLLING})(among).every(([tab]) => tab === 0)"
 COVERED = """() => Array.from(document.querySelectorAll("table.comparison :is(th, td), .behind dt"))
     .filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-OF_A_VIEW = [
-    "color-contrast",
-    "link-in-text-block",
-    "scrollable-region-focusable",
-]  # rules about looks; the test before
-# this one asks of every page what the last of them does
+# Rules about looks; the test before this one asks of every page what the last of them does.
+OF_A_VIEW = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
 WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, the same on every page
 NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
 LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them
 # Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
 # and the others keep their place, in code as mere text: they are nine in ten of the elements of a page. Colours change
 # at once, and there are no gradients, on which axe judges no words.
-OPEN = """naming => {
-    document.querySelectorAll('details').forEach(node => { node.open = true; });
-    document.querySelectorAll('mjx-container svg, mjx-assistive-mml').forEach(node => node.replaceChildren());
-    const style = document.createElement('style');
-    style.textContent = '* {transition: none !important; background-image: none !important}';
-    document.head.append(style);
-    const speaks = node => [...node.childNodes].some(part => part.nodeType == Node.TEXT_NODE && part.data.trim());
-    const ground = node => {
-        const colour = getComputedStyle(node).backgroundColor;
-        return colour == 'rgba(0, 0, 0, 0)' && node.parentElement ? ground(node.parentElement) : colour;
-    };
-    const texts = [...document.querySelectorAll('.bd-article *')].filter(speaks);
-    const looks = new Map(texts.map(node => [node, []]));
-    for (const theme of ['light', 'dark']) {
-        document.documentElement.dataset.theme = theme;
-        looks.forEach((look, node) => {
-            const {color, fontSize, fontWeight, opacity, textDecorationLine} = getComputedStyle(node);
-            const large = parseFloat(fontSize) >= (fontWeight >= 700 ? 18.66 : 24);
-            look.push(color, opacity, large, ground(node));
-            if (node.matches('a')) look.push(textDecorationLine, getComputedStyle(node.parentElement).color);
-        });
-    }
-    const seen = new Set();
-    looks.forEach((look, node) => {
-        const whole = [node.tagName, node.className, ...look].join();
-        if (node.closest(naming) || !seen.has(whole)) return seen.add(whole);
-        if (node.matches('pre span')) return node.replaceWith(node.textContent);
-        node.style.visibility = 'hidden';
-        [...node.children].forEach(child => { child.style.visibility = 'visible'; });
-    });
-    return [...looks.values()].map(look => look.join());
-}"""
+OPEN = case_text("looks.js")
 
 
 def test_the_build_has_the_pages_of_the_contents():
@@ -144,7 +110,7 @@ def test_links_inside_the_book_lead_somewhere(page, path):
         url, fragment = urldefrag(target)
         wanted.setdefault(url, set()).add(unquote(fragment))
     for url, fragments in wanted.items():
-        file = Path(unquote(url.removeprefix("file://")))
+        file = Path(unquote(url.removeprefix("file://").partition("?")[0]))
         assert file.is_file(), f"{path.name} links to {url}"
         if file.suffix == ".html":
             views = {text for text in fragments if file.name == "index.html" and re.search(VIEW, text)}

@@ -20,6 +20,11 @@ TEXTS = sorted(NOTEBOOKS.glob("*.md"))
 PAGES = [*TEXTS, *sorted((ROOT / "book").glob("*.md"))]
 
 
+@pytest.fixture(params=TEXTS, ids=lambda path: path.stem)
+def text(request):
+    return request.param
+
+
 @cache
 def cells_of(text):
     return jupytext.read(text).cells
@@ -30,7 +35,6 @@ def tree_of(text):
     return ast.parse("\n".join(cell.source for cell in cells_of(text) if cell.cell_type == "code"))
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_path):
     """As `make lab` pairs them, with what editors and kernels leave in a notebook."""
     for path in (text, NOTEBOOKS / "jupytext.toml"):
@@ -58,7 +62,6 @@ def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_pa
 # What makes a notebook worth opening
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
     cells = cells_of(text)
     for before, cell in pairwise(cells):
@@ -75,13 +78,11 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
     assert not any(line.startswith(("import ", "from ")) for source in others for line in source.splitlines())
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_a_page_is_in_the_contents(text):
     contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     assert f"book/_executed/{text.stem}.ipynb\n" in contents or text.stem == "landing"  # of the first page
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_no_line_runs_at_one_size_alone(text):
     """What only the paper's size drew, the tests would never see."""
     branches = [node for node in ast.walk(tree_of(text)) if isinstance(node, (ast.Compare, ast.Match))]
@@ -89,7 +90,6 @@ def test_no_line_runs_at_one_size_alone(text):
     assert "profile" not in names
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_a_page_can_be_run_again_from_its_parameters(text):
     """So no cell gives the name of an import to something else."""
     tree = tree_of(text)
@@ -117,7 +117,6 @@ def test_every_name_for_notebooks_is_there_and_of_one_module():
     assert not hasattr(attention_book, "nothing")
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_every_parameter_says_what_it_is_its_unit_and_its_range(text):
     (cell,) = [cell for cell in cells_of(text) if "parameters" in cell.metadata.get("tags", ())]
     for line in cell.source.splitlines():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as parquet
 import pytest
+from cases import cases
 from pages import stored
 from scipy.stats import norm, t
 
@@ -168,14 +169,8 @@ def test_a_file_that_is_no_table_of_results_is_refused_and_stays(table, tmp_path
     assert (tmp_path / "thesis.tex").read_text(encoding="utf-8") == "years of work"
 
 
-@pytest.mark.parametrize(
-    ("by_rule", "reason"),
-    [
-        *((by_rule, "quadrature") for by_rule in (0.785, 1.0, 1.215)),
-        *((by_rule, "cause unknown") for by_rule in (0.775, 1.225, 2.0, np.nan)),
-    ],
-)
+@pytest.mark.parametrize(("by_rule", "reason"), cases("causes"))
 def test_quadrature_is_the_cause_of_what_the_rules_explain_within_a_fifth_and_the_error(by_rule, reason):
-    assert tables.cause(Published("1.000000", "somewhere"), Measured(2.0, 0.02), by_rule) == reason
-    assert tables.cause(Published("1.000000", "somewhere"), Measured(0.0, 0.02), by_rule) == reason
+    assert tables.cause(Published("1.000000", "somewhere"), Measured(2.0, 0.02), float(by_rule)) == reason
+    assert tables.cause(Published("1.000000", "somewhere"), Measured(0.0, 0.02), float(by_rule)) == reason
     assert tables.cause(Published("1.0", "somewhere"), Measured(2.0, 0.02), 1.23) == "quadrature"  # rounded

@@ -13,6 +13,7 @@ import yaml
 from cases import cases
 from docutils import nodes
 from docutils.utils import new_document
+from jinja2 import Environment, FileSystemLoader
 
 from attention_book.paths import ROOT
 from attention_phases import __version__
@@ -77,9 +78,10 @@ def test_a_module_is_told_of_by_the_first_sentence_of_its_docstring():
 
 def test_a_page_takes_as_long_as_its_words_that_are_not_folded_and_its_formulas_are_counted():
     tree = new_document("page")
-    folded = nodes.container("", nodes.paragraph("", "word " * 1000))
+    folded = nodes.container("", nodes.paragraph("", "word " * 1000), design_component="dropdown")
+    figure = nodes.container("", nodes.caption("", "word " * 100))
     formulas = [nodes.math_block("", "a = b") for _ in range(2)]
-    tree += [nodes.paragraph("", "word " * 400), nodes.caption("", "word " * 100), *formulas, folded]
+    tree += [nodes.paragraph("", "word " * 400), figure, *formulas, folded]
     assert routes.reading(tree) == (500 / 200, 2)
 
 
@@ -89,24 +91,24 @@ def test_a_page_takes_as_long_as_its_words_that_are_not_folded_and_its_formulas_
 GITHUB = "https://github.com/someone/book"
 
 
-@pytest.mark.parametrize(
-    ("named", "url"),
-    [
-        ({}, None),
-        ({"GITHUB_REPOSITORY": "someone/book"}, GITHUB),
-        ({"GITHUB_REPOSITORY": "fork/book", "BOOK_REPOSITORY": GITHUB}, GITHUB),
-    ],
-)
+@pytest.mark.parametrize(("named", "url"), cases("repositories"))
 def test_the_address_is_that_of_the_environment(named, url, monkeypatch):
     for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in named.items():
+    for name, value in eval(named).items():
         monkeypatch.setenv(name, value)
     config = SimpleNamespace(html_theme_options={"use_repository_button": False}, myst_html_meta={}, html_context={})
     repository.set_address(SimpleNamespace(srcdir=ROOT), config)
     assert "L. Zdeborová" in config.html_context["paper"]["authors"]
-    assert config.html_theme_options.get("repository_url") == url
-    assert config.html_theme_options["use_repository_button"] == bool(url)
+    assert config.html_theme_options.get("repository_url", "none") == url
+    assert config.html_theme_options["use_repository_button"] == (url != "none")
+
+
+@pytest.mark.parametrize("url", ["", GITHUB])
+def test_the_foot_of_a_page_links_the_repository_and_its_issues_where_an_address_is_known(url):
+    template = Environment(loader=FileSystemLoader(ROOT / "book/_templates")).get_template("foot.html")
+    foot = template.render(paper={"url": "paper"}, theme_repository_url=url, pathto=str)
+    assert re.findall('href="(.*?)"', foot) == ["paper", *([url, f"{url}/issues"] if url else []), "book/references"]
 
 
 @pytest.mark.parametrize("url", ["", GITHUB])

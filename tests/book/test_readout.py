@@ -71,11 +71,7 @@ def test_a_cell_has_its_value_and_a_place_on_an_axis_of_words_its_word(axes):
     axes.figure.colorbar(mesh, label="difference")
     axes.set_yticks([0, 1], ["one", "two"])
     points, series = series_of(axes)
-    assert [point[2:] for point in points["theory"]] == [
-        ["0", "one", "1.235"],
-        ["0", "two", "0"],
-        ["1", "two", "12345"],
-    ]
+    assert [" ".join(point[2:]) for point in points["theory"]] == ["0 one 1.235", "0 two 0", "1 two 12345"]
     assert series[0]["labels"][2] == "difference"
 
 

@@ -6,7 +6,7 @@ import shutil
 import nbformat
 import pytest
 import reference
-from cases import cases
+from cases import cases, write_files
 from nbformat.v4 import new_output
 from test_notebooks import TEXT as PAGE
 
@@ -91,10 +91,9 @@ sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c
 def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     """As `make test` does it; what agrees is what papermill would have made."""
     values, kept = {"size": 2, "profile": "smoke"}, tmp_path / "kept/smoke"
-    for name in ("page", "other"):
-        (tmp_path / f"{name}.md").write_text(TEXT, encoding="utf-8")
-    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n", encoding="utf-8")
-    (tmp_path / "none.ini").write_text("[pytest]\n", encoding="utf-8")
+    profiles = "[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n"
+    files = {"page.md": TEXT, "other.md": TEXT, "profiles.toml": profiles, "none.ini": "[pytest]\n"}
+    write_files(tmp_path, files)
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
     monkeypatch.setenv(results.STORED, str(reference.RESULTS))  # as the suite does
     execution.execute(tmp_path / "page.md", tmp_path / "papermill", values)

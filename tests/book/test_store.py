@@ -15,10 +15,11 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cases import cases
+from cases import cases, write_files
 from papermill.engines import NotebookExecutionManager
 from toy_sweep import Cell, grid, work
 
@@ -133,9 +134,7 @@ def test_the_digest_is_that_of_all_code_that_makes_results_and_of_no_other(tmp_p
     monkeypatch.setattr(provenance, "ROOT", tmp_path)
     folders = ("attention_phases", "attention_book/experiments", "attention_book/store", "attention_book/render")
     files = [f"{folder}/{name}" for folder in folders for name in ("a.py", "deeper/b.py")]
-    for name in files:
-        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "src" / name).write_text(name, encoding="utf-8")
+    write_files(tmp_path / "src", {name: name for name in files})
     seen = [provenance.source_digest.__wrapped__()]
     for name in files:
         (tmp_path / "src" / name).write_text("another", encoding="utf-8")
@@ -161,7 +160,8 @@ def test_a_stored_cell_took_little_longer_than_its_trainings():
     for name in GRIDS:
         path = paths.DATA / f"{name}.parquet"
         if "seconds" in pq.read_schema(path).names:
-            used = load(path).groupby("cell", observed=True).agg({"seconds": "sum", "cell_seconds": "first"})
+            rows = pd.read_parquet(path, columns=["cell", "seconds", "cell_seconds"])
+            used = rows.groupby("cell", observed=True).agg({"seconds": "sum", "cell_seconds": "first"})
             assert (used["seconds"] <= used["cell_seconds"]).all()
             assert (used["seconds"] / used["cell_seconds"]).median() > 0.05, name
             compared += 1
@@ -177,45 +177,17 @@ def test_cell_without_json_form_is_refused(alpha):
         canonical({"alpha": alpha})
 
 
-@pytest.mark.parametrize(
-    ("rows", "named"),
-    [
-        ([{"q": float("nan")}], "q"),
-        ([{"q": 1.0}, {"q": 1.0, "m": np.float32("inf")}], "m"),
-        ([{"q": [1.0]}], "q"),
-        ([{"q": None}], "q"),
-        ([{"steps": 2**63}], "steps"),
-        ([{"alpha": 1.0}], "column name 'alpha' is taken"),
-        ([{"commit": "abc"}], "column name 'commit' is taken"),
-        ([], "rows"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "named"), cases("unstorable"))
 def test_bad_results_are_refused_by_name(store, rows, named):
     with pytest.raises(BadInput, match=rf"^{named}\b"):
-        store.put(Cell(1.0), rows, ORIGIN)
+        store.put(Cell(1.0), eval(rows), ORIGIN)
     assert not store.keys()
 
 
-def cut(size):
-    """A share of a file, or all but so many bytes."""
-    return lambda content: content[: int(size * len(content)) if size < 1 else -size]
-
-
-def of_schema(number):
-    """Another number where SQLite keeps it for its users; its own is 0."""
-    return lambda content: content[:60] + number.to_bytes(4) + content[64:]
-
-
-@pytest.mark.parametrize(
-    ("spoil", "reason"),
-    [
-        *((cut(size), "damaged|malformed|not a database") for size in (0.05, 0.5, 0.99, 4096, 1)),
-        *((lambda _, lines=lines: b"alpha,q\n" * lines, "not a database") for lines in (1, 1000)),
-        *((of_schema(number), f"no results of schema 1, .* but of {number}") for number in (0, 99)),
-    ],
-)
+@pytest.mark.parametrize(("spoil", "reason"), cases("no_stores"))
 def test_what_is_no_store_is_refused_in_a_line_and_stays_as_it_is(full, spoil, reason):
-    full.write_bytes(spoiled := spoil(full.read_bytes()))
+    """A part of a store, another file, or one with another number where SQLite keeps it for its users; its own is 0."""
+    full.write_bytes(spoiled := eval(spoil)(full.read_bytes()))
     with pytest.raises(StoreError, match=reason) as caught:
         Store(full)
     assert "\n" not in str(caught.value) and str(full) in str(caught.value)
@@ -404,7 +376,7 @@ def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path, known, elsewher
         assert run(grid(), work, store, pool, known=there).skipped == 3 + known
 
 
-def test_a_stop_after_the_last_cell_says_so_too(tmp_path, monkeypatch):
+def test_a_stop_after_the_last_cell_says_so_too(tmp_path, monkeypatch, in_this_process):
     monkeypatch.setattr(results, "export", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt, match=f"^stopped: cells .* are kept in {tmp_path}/s.sqlite; run again"):
         results.sweep({"alpha": 1.0, "d": 20, "seeds": 1}, tmp_path / "s.sqlite", workers=1, quiet=True)
@@ -414,16 +386,9 @@ def of_notebook():
     return NotebookExecutionManager(SimpleNamespace(cells=[0] * 640), progress_bar=sweep.bar_or_lines("{elapsed} long"))
 
 
-@pytest.mark.parametrize(
-    ("start", "first", "second"),
-    [
-        (lambda: sweep.progress(640, "cell"), r"09:0\d left", r"08:0\d left"),
-        (of_notebook, r"01:0\d long", r"02:0\d long"),
-    ],
-    ids=["sweep", "figure"],
-)
+@pytest.mark.parametrize(("start", "first", "second"), cases("logs"))
 def test_a_log_has_at_most_a_line_a_minute_of_what_takes_longer(capsys, start, first, second):
-    work, told = start(), []
+    work, told = eval(start), []
     bar = getattr(work, "pbar", work)
     for done, passed in ((1, 0.0), (63, 61.0), (1, 1.0), (63, 60.0)):
         bar.start_t, bar.last_print_t = bar.start_t - passed, bar.last_print_t - passed

@@ -1,17 +1,31 @@
-"""Students: means and gaps over data sets by hand."""
+"""Students: means and gaps by hand, crossings with control variates, limits of large dimension, where runs end."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from frames import students
+import torch
+from cases import cases
 from pages import Page
+from scipy import stats
 
-from attention_book.analysis import instances
-from attention_book.analysis.instances import in_errors
+from attention_book.analysis import arrivals, instances
+from attention_book.analysis.architectures import beside_theory, extrapolate, teacher_lengths
+from attention_book.analysis.arrivals import classify
+from attention_book.analysis.instances import POWERS, gaps, in_errors, intercept, limit, line_in, root, wilson
+from attention_book.experiments import grid
+from attention_book.experiments.beyond.architectures import COMPARED
+from attention_book.experiments.beyond.control_variates import controls
+from attention_book.experiments.beyond.crossing import train_controlled
+from attention_book.experiments.kinds import work
+from attention_book.experiments.students import CONTROLS, ArchitectureCell, train_students
 from attention_phases import Task
-from attention_phases.measured import Measured
+from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.model import students
+from attention_phases.model.two_tokens import sample
+from attention_phases.model.weights import overlaps
+from attention_phases.records import canonical, fields_of
 
 
 def of_slice(own, task, **given):
@@ -30,10 +44,29 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
-    assert shown["title"] == "Theory: solutions at α = 2; no positional one: branch has ended"
+    assert shown["title"] == "Theory: solutions at α = 2; no positional solution: branch has ended"
 
 
 # Means and gaps
+
+
+ALPHAS = np.arange(0, 2.01, 0.25)
+
+
+def two_instances(omega, critical, linear, spread=0.01, **more):
+    """Two instances whose mean losses cross at `critical` and mean test errors at `linear`, both falling with slope 2.
+
+    The instances lie `spread` above and below their mean, so that the mean is exact.
+    """
+    rows = []
+    for alpha in ALPHAS:
+        for seed, sign in enumerate((1, -1)):
+            same = {"omega": omega, "alpha": alpha, "seed": seed, "linear_mse": 5.0, "optimizer": "lbfgs"} | more
+            away = sign * spread
+            losses = {"train_loss": 1 + 2 * (critical - alpha) + away, "test_mse": 5 + 2 * (linear - alpha) + away}
+            rows.append(same | losses | {"start": "semantic"})
+            rows.append(same | {"start": "positional", "train_loss": 1.0, "test_mse": 9.0})
+    return pd.DataFrame(rows)
 
 
 def test_means_and_paired_differences():
@@ -65,7 +98,7 @@ def test_the_response_of_minima_is_that_of_students_that_stayed_and_all_dimensio
     assert row["V_H"] == pytest.approx(12) and (row["stayed"], row["students"]) == (10, 11)
     scatter = 20 * (10 / 7) ** 0.5  # three of the ten numbers are means
     means = {d: Measured(12 + 100 / d, scatter / (d * count) ** 0.5) for d, count in ((100, 4), (400, 2), (1600, 4))}
-    assert row["V_H_error"] == pytest.approx(instances.limit(means).error)
+    assert row["V_H_error"] == pytest.approx(limit(means).error)
     assert np.isnan(found.loc[(0.1, 0.75, "semantic"), "V_H"])  # the only one that stayed has no scatter
     assert found.loc[(0.1, 0.75, "semantic"), "stayed"] == 1
 
@@ -77,7 +110,7 @@ def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
 
 
 def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
-    table = students(0.3, critical=1.0, linear=1.5, spread=0.25)
+    table = two_instances(0.3, critical=1.0, linear=1.5, spread=0.25)
     assert instances.training_gap(table).loc[0.5].tolist() == [1.25, 0.75]  # positional lower before alpha_c
     assert instances.training_gap(table).loc[2.0].tolist() == [-1.75, -2.25]
     assert instances.test_gap(table).loc[2.0].tolist() == [-0.75, -1.25]
@@ -85,6 +118,195 @@ def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
 
 
 def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
-    advantages = instances.advantage(students(0.3, critical=1.0, linear=1.5, spread=0.25))
+    advantages = instances.advantage(two_instances(0.3, critical=1.0, linear=1.5, spread=0.25))
     assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
     assert advantages.loc[2.0].tolist() == [0.75, 1.25]
+
+
+# Control variates and large dimensions
+
+
+@pytest.mark.slow
+def test_controls_vanish_in_the_mean():
+    """Over data sets, small ones so that the teacher's overlap with the encoding is large."""
+    task = Task(omega=0.6, matrix="alternative", sigma=0.8)
+    rows = [controls(task, sample(task, 1.0, 12, np.random.default_rng(seed))) for seed in range(600)]
+    table = pd.DataFrame(rows)
+    assert set(table) == set(CONTROLS)
+    assert (table.mean().abs() < 4 * table.sem()).all()
+    assert (table.sem() < 0.05 * table.std()).all()
+
+
+def test_controlled_students_are_those_of_a_plain_cell():
+    trained = grid("crossing", "smoke")[0]
+    for ours, plain in zip(train_controlled(trained), train_students(trained), strict=True):
+        assert all(ours[name] == plain[name] for name in plain if name != "seconds")
+    fields = {**fields_of(trained), "cell": canonical(trained)}
+    table = pd.DataFrame([fields | row for row in train_controlled(trained)])
+    (length,) = gaps(table)["length"]
+    teacher = sample(trained.task, trained.alpha, trained.d, trained.rng()).teacher.double()
+    assert length == pytest.approx(float(teacher @ teacher) / trained.d - 1, abs=1e-6)
+
+
+def drawn(rng, root=0.715, count=120):
+    """Gaps with a known root, most of whose scatter two controls explain, and more of it at larger alpha."""
+    alphas = np.repeat((0.65, 0.71, 0.77), count)
+    known = rng.standard_normal((2, len(alphas))) * [[0.03], [1e-4]]
+    noise = 3e-5 * (1 + 4 * (alphas - 0.65)) * rng.standard_normal(len(alphas))
+    away = alphas - root
+    gap = -6e-4 * away + 2e-3 * known[0] - 0.6 * known[1] + noise
+    return pd.DataFrame({"alpha": alphas, "gap": gap, "length": known[0], "blind": known[1]})
+
+
+def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
+    rows = drawn(np.random.default_rng(3))
+    assert np.isnan(root(rows.assign(gap=rows["gap"] + 1e-2), ())["alpha"].value)
+    assert np.isnan(root(rows.assign(gap=-rows["gap"]), ("length", "blind"))["alpha"].value)
+
+
+def test_the_error_of_a_limit_contains_half_the_spread_over_forms():
+    means = {d: Measured(0.7 - 3.0 / d, 1e-3) for d in (250, 500, 1000, 2000)}
+    lines = {power: line_in(power, means)[0] for power in POWERS}
+    value, error = limit(means)
+    assert value == pytest.approx(0.7) and 1.0 in lines and lines[0.5].value > 0.701 and lines[1.5].value < 0.699
+    assert error == pytest.approx(np.hypot(lines[1.0].error, (lines[0.5].value - lines[1.5].value) / 2))
+    assert np.isnan(limit({250: Measured(0.7, 1e-3), 500: UNKNOWN}).value)
+
+
+def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
+    """By hand: gaps of 1 and -1 at two alphas, all of them off by 0.1; two numbers are fitted to four."""
+    rows = pd.DataFrame({"alpha": [1.0, 1.0, 2.0, 2.0], "gap": [1.1, 0.9, -0.9, -1.1]})
+    alpha, slope = root(rows, ()).values()
+    assert alpha == pytest.approx((1.5, 0.02**0.5 / 2 / 2)) and slope == pytest.approx((-2.0, 0.02**0.5))
+
+
+# Other architectures in growing dimension, and their limit
+
+
+TASK = Task()
+
+
+def variant_cell(architecture, alpha, d, seed):
+    return ArchitectureCell("test", TASK, alpha, d, seed, "lbfgs", ("semantic",), architecture=architecture)
+
+
+def lengths_of(cells):
+    """By which share the teacher of each cell is longer than in the limit, as pages find it."""
+    return teacher_lengths(pd.DataFrame({"cell": map(canonical, cells)}), ArchitectureCell).to_list()
+
+
+@pytest.mark.parametrize("name", ["correlated", "untied"])
+def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
+    cell, seen = variant_cell(COMPARED[name], 1.0, 50, 2), []
+    sample = students.sample
+    monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
+    work(cell)
+    assert lengths_of([cell]) == [pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)]
+
+
+def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
+    rng = np.random.default_rng(0)
+    d = np.repeat([100, 200, 400], 40)
+    length = rng.standard_normal(120) * (2 / d) ** 0.5
+    noise = rng.standard_normal(120) * 0.1 / d**0.5
+    rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * length + noise})
+    (value, error), chi2 = extrapolate(rows, "q")
+    assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
+    assert chi2 < 10 < extrapolate(rows.assign(q=rows["q"] + 0.02 * (d == 200)), "q")[1]
+
+
+def test_larger_dimensions_weigh_more_in_an_extrapolation():
+    """Lengths that cancel in each dimension leave a straight line through points that are on none."""
+    d, q = np.repeat([100, 200, 400], 2), np.array([0.50, 0.53, 0.40, 0.42, 0.36, 0.33])
+    rows = pd.DataFrame({"d": d, "length": [0.1, -0.1] * 3, "q": q})
+    (value, _), chi2 = extrapolate(rows, "q")
+    assert value == pytest.approx(np.polyfit(1 / d, q, 1, w=d**0.5)[1])
+    weighted = d[:, None] ** 0.5 * np.column_stack([d == 200, np.ones(6), 1 / d, rows["length"]])
+    off, error = intercept(weighted, d**0.5 * q)  # from the line through the others
+    assert chi2 == pytest.approx((off / error) ** 2)
+
+
+def test_overlaps_with_the_positions_count_without_their_sign():
+    """Students and theory, each on one of two sides; the branch holds theta at zero."""
+    rng = np.random.default_rng(1)
+    d, side = np.repeat([100, 200, 400], 20), rng.choice([-1, 1], 60)
+    students = pd.DataFrame({"d": d, "length": rng.standard_normal(60), "m": side * (0.3 + 2 / d), "theta": 0.0})
+    lines = pd.DataFrame([{"alpha": 1.5, "m": -0.3, "m_error": 0.01, "theta": 0.0, "theta_error": 0.0}])
+    (row,) = beside_theory([("case", students, lines, ("m", "theta"))]).itertuples()
+    assert (row.case, row.alpha, row.quantity, row.theory) == ("case", 1.5, "m", 0.3)
+    assert row.limit == pytest.approx(0.3, abs=1e-9)
+
+
+# Which minimum did a run find, and how often?
+
+
+SIGMA = 0.5
+
+
+def student(start, semantic, positional, **other):
+    """A student of size q = 1 with these cosines."""
+    return {
+        "start": start,
+        "optimizer": "lbfgs",
+        "seed": 0,
+        "alpha": 2.0,
+        "d": 100,
+        "q": 1.0,
+        "grad_norm": 1e-5,
+        "theta": SIGMA * semantic,
+        "m": positional / SIGMA,
+    } | other
+
+
+@pytest.fixture
+def informed():
+    """The minima of both starts on one data set."""
+    return pd.DataFrame([student("semantic", 0.9, 0.1), student("positional", 0.1, 0.6)])
+
+
+def run(semantic, positional, **other):
+    return student("random", semantic, positional, optimizer="adam", **other)
+
+
+@pytest.mark.parametrize(("end", "side", "basin"), cases("basins"))
+def test_a_run_counts_for_the_basin_it_has_come_to(informed, end, side, basin):
+    """By cosines: of one run |m| is three times |theta|, and another one is half as large as the minima."""
+    runs = classify(pd.concat([informed, pd.DataFrame([eval(end)])], ignore_index=True), SIGMA)
+    assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
+
+
+def test_a_valley_that_its_own_start_leaves_has_no_minimum(informed):
+    informed.loc[0, ["theta", "m"]] = informed.loc[1, ["theta", "m"]]
+    ends = pd.DataFrame([run(0.9, 0.1), run(0.1, 0.6)])
+    runs = classify(pd.concat([informed, ends], ignore_index=True), SIGMA)
+    assert list(runs["basin"]) == ["neither", "positional"]
+
+
+def test_the_minimum_is_that_of_the_same_sentences(informed):
+    other = informed.assign(seed=1, theta=[SIGMA * 0.5, SIGMA * 0.1])
+    ends = pd.DataFrame([run(0.9, 0.1), run(0.9, 0.1, seed=1)])
+    runs = classify(pd.concat([informed, other, ends], ignore_index=True), SIGMA)
+    assert list(runs["basin"]) == ["semantic", "neither"]
+
+
+def test_cosines_are_those_of_the_weights():
+    task, d, rng = Task(), 50, np.random.default_rng(0)
+    teacher = rng.standard_normal(d)
+    teacher *= d**0.5 / np.linalg.norm(teacher)  # of the length that the cosines take it to have
+    weights = 0.3 * rng.standard_normal(d) - 0.2 * teacher
+    row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
+    known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
+    assert arrivals.cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
+
+
+def test_runs_on_a_data_set_that_are_alike_count_less():
+    """Variance of the shares 4/5, 3/5, 1/5 and 2/5: 1/15, of independent runs it would be 1/20."""
+    runs = pd.Series(np.repeat([1, 0] * 4, [4, 1, 3, 2, 1, 4, 2, 3]), np.repeat(range(4), 5))
+    assert arrivals._independent_runs(runs.groupby(level=0), 0.5) == pytest.approx(15)
+
+
+@pytest.mark.parametrize(("hits", "count"), [(0, 20), (3, 20), (10, 10), (70, 140)])
+def test_the_interval_is_wilsons(hits, count):
+    known = stats.binomtest(hits, count).proportion_ci(2 * stats.norm.cdf(1.96) - 1, "wilson")
+    interval = wilson(hits / count, count)
+    assert interval == pytest.approx((known.low, known.high), abs=1e-12)

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from built import FRAMES
+from cases import case_text
 from explorer import Nodes, interpolate, polynomial
 from scipy.optimize import brentq
 
@@ -91,10 +92,8 @@ class Theory:
         (loss, test, q, square), errors = values, abs(errors)
         low, own, high = np.sqrt(np.maximum(square + errors[3] * np.array([-1, 0, 1]), 0)) / RHO
         ridge = LAM * q / RHO / 2
-        overlaps = {
-            OWN_OVERLAP[other]: (own, (high - low) / 2, low, high) if other == name else (0, 0, 0, 0)
-            for other in OWN_OVERLAP
-        }
+        parts = {name: (own, (high - low) / 2, low, high)}
+        overlaps = {overlap: parts.get(other, (0, 0, 0, 0)) for other, overlap in OWN_OVERLAP.items()}
         losses = zip(("train_loss", "test_mse"), (loss, test), errors)
         both = {key: (value, error, value - error, value + error) for key, value, error in losses}
         return both | overlaps | {"ridge": ridge, "misfit": (loss - ridge) / alpha}
@@ -111,15 +110,7 @@ def says(text, *expected):
     return len(told) == len(expected) and all(abs(a - b) <= 0.501 * unit for a, b, unit in zip(told, expected, units))
 
 
-DRAWN = """svg => ({
-    ticks: [...svg.querySelectorAll(".axis")].map(axis => [...axis.querySelectorAll(".tick")].map(tick =>
-        [tick.transform.baseVal[0].matrix.e, tick.transform.baseVal[0].matrix.f, tick.textContent])),
-    shapes: [...svg.querySelectorAll(":scope > path, :scope > circle")].map(shape => [shape.getAttribute("class"),
-        shape.getAttribute(shape.tagName === "path" ? "d" : "cx"), shape.getAttribute("cy")]),
-    foot: svg.querySelector(".axis").transform.baseVal[0].matrix.f,
-    words: [...svg.querySelectorAll(":scope > text")].map(text =>
-        [text.textContent, text.transform.baseVal[0].matrix.e, text.transform.baseVal[0].matrix.f]),
-})"""
+DRAWN = case_text("drawn.js")
 
 
 class Drawing:

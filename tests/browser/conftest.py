@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from built import DESK, HERE
+from cases import case_text
 from explorer import write_script
 from landing import SCRIPTS as OF_THE_LANDING_PAGE
 from pages import Page
@@ -15,16 +16,10 @@ from browser import LAM, MADE, SIGMA, Theory, load
 
 STATIC = HERE / "book/_static"
 SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "readout.js", "search.js")  # without the data
-PAGE = """<html data-content_root=""><meta charset="utf-8"><style>%s</style><body>%s
-<figure class="readout" id="made"><span class="themes"><img style="width: 300px; height: 260px; object-fit: contain"
-src="data:image/svg+xml,%%3Csvg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/%%3E"></span></figure>
-<ul id="results"></ul>
-<script>window.explorerData = %s; window.SEARCH_TEXTS = %s; window.jobs = [];
-window.Search = {title: {}, status: {}, stopPulse() {}, output: document.querySelector("#results"),
-    _parseQuery: () => [[], [], [], [], []], performTermsSearch: () => [], performObjectSearch: () => []};</script>
-%s"""
+PAGE = case_text("scripts.html")
 WORKER = "window.inWorker = () => (name, job, answered) => { name && jobs.push({name, job, answered}); };"
 WORDS = "alpha_c α_c theta loss losses training trained the of semantic positional weight attention_phases q valleys"
+WORDS += " optimiser optimizers"
 
 
 def made_up(task, rng):
@@ -78,6 +73,8 @@ def page(chromium, data, tmp_path_factory):
     anchors = [("", "part", "term-word", "all-figures")[: rng.integers(1, 5)] for _ in range(40)]
     pages = ([[anchor, words(2), words(rng.integers(5, 120))] for anchor in some] for some in anchors)
     texts = {f"book/page_{k}": page for k, page in enumerate(pages)}
+    for k, word in enumerate(("gpu", "replica")):  # which no page has together
+        texts[f"book/page_{k}"][0][2] += f" {word}"
     style, given = (STATIC / "explorer.css").read_text(encoding="utf-8"), json.dumps(data)
     path = tmp_path_factory.mktemp("page") / "page.html"
     tags = "".join(f"<script>{script}</script>" for script in scripts)

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from cases import case_text
 from dark import oklab
 from explorer import EXPERIMENTS
 from matplotlib.path import Path as Outline
@@ -61,15 +62,7 @@ def through(x, y, at):
     return KroghInterpolator(x[first : first + 4], y[first : first + 4])(at)
 
 
-SAID = """views => views.map(([matrix, omega, alpha]) => {
-    explorer.move({matrix, omega, alpha});
-    const texts = selector => [...document.querySelectorAll(selector)].map(part => part.textContent);
-    const rows = [...document.querySelectorAll(".explorer-numbers tbody tr")];
-    return {at: explorerTheory.at(explorerTheory.tasks[matrix], omega, alpha), verdict: texts(".explorer-verdict > *"),
-        winner: explorer.root.dataset.winner, rows: rows.map(row => [...row.children].map(cell => cell.textContent)),
-        below: texts(".explorer-numbers p span")[0],
-        disabled: [...document.querySelectorAll(".explorer-presets button")].map(button => button.disabled)};
-})"""
+SAID = case_text("said.js")
 ROWS = QUANTITIES | {"ridge": ("ridge", 1e3), "misfit": ("misfit", 1e3)}
 
 
@@ -141,7 +134,7 @@ def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
                 assert winner == "positional" or (test < linear) == (alpha > curves["linear"][0])
             heads[told] += 1
             assert f"predicts new sentences {told} the linear model" in rest
-            assert ("within two errors" in rest) == (told == "as well as")
+            assert ("within two standard errors" in rest) == (told == "as well as")
             assert kind == "alone" or f" {joined} predicts" in rest
         for name in {*OWN_OVERLAP} - {*there}:
             within, last = theory.range(name, omega), theory.task["branches"][name]["omega"][-1]

@@ -8,6 +8,7 @@ import numpy as np
 import picture
 import pytest
 from built import FRAMES, PHONE
+from cases import case_text
 from matplotlib.image import imread
 from matplotlib.path import Path as Outline
 
@@ -15,17 +16,9 @@ from attention_book.paths import ROOT
 from attention_phases import Measured
 
 KINDS = {"semantic": 11, "positional": 4, "neither": 2, "still moving": 2, "zero": 1}
-WORKER = """window.jobs = []; window.copied = [];
-Object.defineProperty(navigator, "clipboard", {value: {writeText: async text => { copied.push(text); }}});
-window.Worker = class {
-    postMessage([name, job]) { jobs.push({name, job, answered: data => this.onmessage({data})}); }
-    terminate() {}
-};"""
+WORKER = case_text("worker.js")
 JOB = "name => jobs.findLast(job => job.name === name)?.job"
-ANSWER = """([name, results]) => {
-    const {answered} = jobs.findLast(job => job.name === name);
-    [...results, null].forEach(result => answered(result));
-}"""
+ANSWER = case_text("results.js")
 ASKED = "([name, count]) => jobs.filter(job => job.name === name).length === count"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -74,7 +67,7 @@ def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
     assert len(shown) == len(KINDS) and {"neither", "still moving", "shrunk to zero"} <= {*shown}
     for key in ("Home", "Shift+ArrowUp", "ArrowUp", "ArrowUp"):
         handle.press(key)
-    assert handle.get_attribute("aria-valuetext") == "0.12 of the teacher"
+    assert handle.get_attribute("aria-valuetext") == "a hint of 0.12"
     page.wait_for_function(ASKED, arg=["rolls", 1])
     job = page.evaluate(JOB, "rolls")
     assert (job["hint"], job["alpha"], job["d"], job["rate"], len({*job["seeds"]})) == (0.12, 2, 200, 2, 20)
@@ -88,9 +81,9 @@ def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
     assert page.locator(".hint .count").all_text_contents() == [str(count) for count in KINDS.values()]
     assert page.locator(".hint .found").text_content() == "11 of 20"
     said = tally.inner_text()
-    assert tally.get_attribute("aria-busy") == "false" and "By gradient descent from 0.12 of the teacher" in said
-    assert "11 of 20 students end in the semantic valley, 4 in the positional one, 2 in neither" in said
-    assert said.endswith("2 are still moving, 1 are shrunk to zero.")
+    ends = "11 of 20 students end in the semantic valley and 4 in the positional valley (ω = 0.3, α = 2, d = 200)."
+    assert tally.get_attribute("aria-busy") == "false" and f"By gradient descent with a hint of 0.12, {ends}" in said
+    assert said.endswith(" The others: 2 in neither valley, 2 still moving, 1 shrunk to zero.")
     balls = page.locator(".hint .rolled .ball").evaluate_all("all => all.map(ball => ball.classList[1])")
     assert [balls.count(name.partition(" ")[0]) for name in KINDS] == [*KINDS.values()]
 
@@ -143,7 +136,7 @@ def test_where_theory_has_no_valley_the_sentence_says_so(hint):
     alone = page.locator(".hint-tally").inner_text().partition("Theory, at infinite d, ")[2]
     assert alone.startswith("has no positional valley here.") and alone.endswith("as in result 3 below.")
     landing = (ROOT / "book/index.md").read_text(encoding="utf-8")
-    assert re.search(r"^3\. \*\*Minima keep positional students there", landing, re.MULTILINE)
+    assert re.search(r"^3\. \*\*Minima keep students in the positional valley", landing, re.MULTILINE)
     page.evaluate("() => explorer.move({omega: 0.3, alpha: 1.4})")
     page.locator(".explorer-training > summary").click()
     page.get_by_role("button", name="Roll twenty students down here").click()
@@ -175,14 +168,7 @@ def test_a_pointer_drags_the_ring_and_a_finger_too(hint):
 def test_the_start_holds_the_hint_and_weights_that_vanish_are_told(hint):
     """On random sentences: the overlap of the first point, and students of few sentences with a strong penalty."""
     page = hint()
-    first, sample = page.evaluate("""() => {
-        const training = attentionTraining(explorerData), normal = training.normals(5);
-        const task = {omega: 0.3, A: explorerData.tasks.standard.A}, alpha = 0.5, d = 40;
-        const {teacher} = training.sample(task, 20, d, normal);
-        const start = teacher.map(weight => 0.1 * normal() + 0.4 * weight);
-        const theta = start.reduce((sum, weight, i) => sum + weight * teacher[i], 0) / d;
-        return [training.rolls({task, d, seeds: [5], alpha, rate: 1, every: 1, hint: 0.4}).next().value, theta];
-    }""")  # fmt: skip
+    first, sample = page.evaluate(case_text("begun.js"))
     assert first["theta"] == pytest.approx(sample)
     ends = page.evaluate("""() => [...attentionTraining({...explorerData, lam: 1}).rolls({
         task: {omega: 0.3, A: explorerData.tasks.standard.A}, d: 40, seeds: [1, 2], alpha: 0.5, every: 1})]

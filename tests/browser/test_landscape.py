@@ -49,7 +49,7 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     deeper = "semantic" if lead.value > 0 else "positional"
     said = root.locator("[role=status]").inner_text()
     tie = abs(lead.value) < 2 * lead.error
-    head = f"Within two errors both valleys are equally deep. The {deeper} one" if tie else f"The {deeper} valley"
+    head = f"{'Within two standard errors both valleys are equally deep. ' * tie}The {deeper} valley"
     told = re.match(rf"{head} is deeper on (.*?) data sets, by (.*?) · 10⁻³ on average", said)
     assert told[1] == f"{(np.array(leads) * lead.value > 0).sum()} of {len(leads)}"
     assert says(told[2], abs(lead.value), lead.error)
@@ -73,7 +73,7 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     plane.same("rolled", *paths)
     plane.same("ball", *[[path[-1]] for path in paths])
     status = root.locator("[role=status]")
-    counted, _, rest = status.inner_text().partition(f"positional one, {len(sent) - 5} in neither. ")
+    counted, _, rest = status.inner_text().partition(f"positional valley, {len(sent) - 5} in neither. ")
     assert counted.endswith(" 3 ended in the semantic valley, 2 in the ")
     assert rest.startswith("2 of them ended in the mirror image of a valley, outside the frame. 1 stayed at zero")
     (frame,) = plane.rings(root.locator("#landscape-frame path").get_attribute("d"))

@@ -4,30 +4,17 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from cases import case_text
 
-POINTED = """([places, told]) => {
-    window.figureReadout.made = told;
-    const picture = document.querySelector("figure#made .themes");
-    return places.map(([clientX, clientY]) => {
-        picture.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY, bubbles: true, pointerType: "mouse"}));
-        const box = document.querySelector(".readout-box"), ring = document.querySelector(".readout-point");
-        return !box?.isConnected || box.hidden ? null
-            : [box.querySelector("b")?.innerText, box.querySelector("span")?.innerText,
-                parseFloat(ring.style.left), parseFloat(ring.style.top)];
-    });
-}"""
+POINTED = case_text("pointed.js")
 
 
 def test_the_point_next_to_the_pointer_is_told(page):
     """Of points, of lines across, and of a map's cells, which give way to points that are near."""
     rng, boxes = np.random.default_rng(13), {"1": [0.1, 0.05, 0.45, 0.8], "2": [0.55, 0.15, 0.95, 0.9]}
     series = []
-    for name, axes, count, value in (
-        ("few", 1, 6, ""),
-        ("many", 1, 25, ""),
-        ("cells", 2, 30, "0.5"),
-        ("over", 2, 4, ""),
-    ):
+    for name, axes, count in (("few", 1, 6), ("many", 1, 25), ("cells", 2, 30), ("over", 2, 4)):
+        value = "0.5" if name == "cells" else ""
         points = [[*rng.random(2).round(3).tolist(), f"{name} {k}", "1", value] for k in range(count)]
         series.append({"axes": axes, "name": name, "labels": ["x", "y", "z"], "points": points})
     series.append({"axes": 2, "name": "across", "labels": ["x", "y", "z"], "points": [[0.3, None, "across 0", "", ""]]})

@@ -42,11 +42,11 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
     table, text = pd.DataFrame(rows), said.inner_text()
     assert text.startswith(f"At ω = 0.30, {'α = 1.40' if train == 'circle' else 'along α'}, d = 200: ")
     random = table[table["start"] == "random"]["valley"].value_counts()
-    ended = f"{random['semantic']} ended in the semantic valley, {random['positional']} in the positional one"
-    ended += f", {random['neither']} in neither, {random['zero']} at zero weights."
-    assert f"Of {random.sum()} random starts, {ended}" in text
+    ended = f"{random['semantic']} ended in the semantic valley, {random['positional']} in the positional valley"
+    ended += f", {random['neither']} in neither valley, {random['zero']} at zero weights."
+    assert f"Of {random.sum()} students from random weights, {ended}" in text
     stuck = (~table["converged"]).sum()
-    assert stuck and text.endswith(f" {stuck} did not converge.")
+    assert stuck and text.endswith(f" {stuck} of all students did not converge.")
     stayed = table[table["start"] == table["valley"]].groupby(["start", "alpha"])
     for panel, (key, scale) in zip(page.locator(".explorer-panels > div").all(), QUANTITIES.values(), strict=True):
         drawing, higher = Drawing(panel.locator("svg")), 0
@@ -96,12 +96,11 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
             kind = "few" if leads.empty else "tie" if sure == ["neither kind of"] else "lower"
             gone = table[table["start"] != table["valley"]].groupby("start")["valley"].value_counts()
             for name in OWN_OVERLAP:
-                told_gone = re.findall(rf"(\d+) of 20 {name} students ended (?:closer to the |at )(\w+)", text)
-                assert {ENDS[end]: int(count) for count, end in told_gone} == gone.get(name, pd.Series()).to_dict(), (
-                    text
-                )
+                pattern = rf"(\d+) of 20 students with a {name} start ended (?:at|closer to the) (\w+)"
+                counted = {ENDS[end]: int(count) for count, end in re.findall(pattern, text)}
+                assert counted == gone.get(name, pd.Series()).to_dict(), text
             assert ("too few to compare" in text, "equal within the error" in text) == (kind == "few", kind == "tie")
-            named = re.search(r"The (\w+) loss is lower by (.*?) \(in 10⁻³\) on the mean", text)
+            named = re.search(r"The (\w+) loss is lower by (.*?) \(in 10⁻³\) on average", text)
             assert bool(named) == (kind == "lower")
             if named:
                 ((_, mean, error),) = leads.values
@@ -113,15 +112,15 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
         elif (leads["mean"] > 0).all() or leads["mean"].iloc[-1] < 0:
             k = 0 if leads["mean"].iloc[0] > 0 and (leads["mean"] > 0).all() else -1
             kind = ("first", "last")[k]
-            assert f"at α = {leads.index[k]:g}, the {kind} one that can be compared, {sure[k]} student" in text
+            assert f"at α = {leads.index[k]:g}, the {kind} value that can be compared, {sure[k]} student" in text
         else:
             kind, k = "cross", np.flatnonzero(leads["mean"] < 0)[-1]  # the last before semantic students win for good
             (x, y), (a, b) = leads.index[k : k + 2], leads["mean"].iloc[k : k + 2]
             place, (s, t) = x - a * (y - x) / (b - a), leads["sem"].iloc[k : k + 2]
             error = np.hypot((y - place) * s, (place - x) * t) / (b - a)  # to first order
-            assert says(re.search(r"cross at α = (.*?);", text)[1], place, error), (text, place, error)
-            assert ("theory, at infinite d, has no crossing" in text) == (at["critical"] is None)
-            assert ("At small d students cross earlier on average" in text) == (at["critical"] is not None)
+            assert says(re.search(r"cross at α = (.*?)\. In theory", text)[1], place, error), (text, place, error)
+            assert ("In theory, at infinite d, they do not cross here." in text) == (at["critical"] is None)
+            assert ("At small d the losses of students cross at a smaller α" in text) == (at["critical"] is not None)
         told[train, kind] += 1
         for svg in page.locator(".explorer-panels svg").all():
             foot, width = Drawing(svg).foot, float(svg.get_attribute("width"))

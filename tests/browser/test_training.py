@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from cases import case_text
 from definition import risk
 from scipy import stats
 from scipy.optimize import minimize
@@ -18,11 +19,7 @@ from attention_phases.theory.branches import OWN_OVERLAP
 from browser import MADE, RHO, SIGMA
 
 TASK = {"omega": MADE.omega, "A": MADE.matrix}
-SAMPLED = """([task, count, d, seed]) => {
-    const {normals, sample} = attentionTraining(explorerData);
-    const {teacher, inputs} = sample(task, count, d, normals(seed));
-    return {teacher: [...teacher], inputs: [...inputs]};
-}"""
+SAMPLED = case_text("sampled.js")
 DESCENDED = """job => [...attentionTraining(explorerData).descents(
     {...job, starts: job.starts.map(Q => new Float64Array(Q))})]"""
 
@@ -60,11 +57,7 @@ def test_sentences_are_drawn_as_the_model_has_them(page):
 
 def test_the_risk_and_its_gradient_are_those_of_the_definition(page):
     data, weights = Sentences(page, 50, 30, 4), np.random.default_rng(2).standard_normal(30)
-    value, gradient = page.evaluate("""([task, count, d, seed, weights]) => {
-        const {normals, sample, risk} = attentionTraining(explorerData);
-        const {value, gradient} = risk(sample(task, count, d, normals(seed)), Float64Array.from(weights));
-        return [value, [...gradient]];
-    }""", [TASK, 50, 30, 4, weights.tolist()])  # fmt: skip
+    value, gradient = page.evaluate(case_text("risk.js"), [TASK, 50, 30, 4, weights.tolist()])
     expected, slope = data.slope(weights)
     assert value == pytest.approx(expected, rel=1e-12)
     assert gradient == pytest.approx(slope, abs=1e-12)
@@ -140,10 +133,8 @@ def test_balls_arrive_in_valleys_as_the_page_of_figure_15_counts(page, data):
         ball, slope = minima[rng.choice([*minima])] + rng.uniform(-0.25, 0.25, 2), 10 ** rng.uniform(-4, -2.5)
         given = [("random", abs(ball), slope), *((name, both, 0.0) for name, both in minima.items())]
         for start, (s, p), grad in given:
-            rows.append(
-                {"start": start, "optimizer": "lbfgs", "alpha": k, "d": 9, "seed": 0, "q": 1.0, "grad_norm": grad}
-            )
-            rows[-1] |= {"theta": s * SIGMA, "m": p / SIGMA}
+            rows.append({"start": start, "optimizer": "lbfgs", "alpha": k, "d": 9, "seed": 0, "q": 1.0})
+            rows[-1] |= {"theta": s * SIGMA, "m": p / SIGMA, "grad_norm": grad}
         named = {name: dict(zip(OWN_OVERLAP, both.tolist())) for name, both in minima.items()}
         asked.append([dict(zip(OWN_OVERLAP, abs(ball).tolist())), named, slope])
     told = page.evaluate("all => all.map(one => attentionTraining(explorerData).valley(...one))", asked)
@@ -155,9 +146,7 @@ def test_balls_arrive_in_valleys_as_the_page_of_figure_15_counts(page, data):
 def test_the_same_seeds_roll_into_the_same_valleys(page):
     job = {"task": TASK, "d": 30, "alpha": 2.1, "every": 5}
     balls = "job => [...attentionTraining(explorerData).rolls(job)]"
-    rolled, again, other = (
-        page.evaluate(balls, job | {"rate": 1, "seeds": seeds}) for seeds in ([3, 4], [3, 4], [4, 3])
-    )
+    rolled, again, other = (page.evaluate(balls, job | {"rate": 1, "seeds": pair}) for pair in ([3, 4], [3, 4], [4, 3]))
     ends = {point["k"]: point for point in rolled if "valley" in point}
     assert rolled == again and rolled != other and [*sorted(ends)] == [0, 1]
     assert ends == {1 - point["k"]: point | {"k": 1 - point["k"]} for point in other if "valley" in point}

@@ -2,20 +2,12 @@
 
 import numpy as np
 from built import FRAMES
+from cases import case_text
 
 from browser import ANSWER, PLANES, answered, load, made_students, surfaces, view
 
 # Names and words of each element, in the order of the page; where a drawing has a word, in hundreds of pixels.
-WRITTEN = """() => [...document.body.querySelectorAll(":not(script, style, #results *)")].flatMap(part => {
-    const own = [...part.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
-    const said = [...part.attributes].filter(({name}) => /^(aria-(?!hidden)|title$|alt$|placeholder$)/.test(name));
-    if (!own.length && !said.length && !part.matches("li :is(path, circle, rect)")) return [];
-    const at = part.matches("svg text") && part.transform.baseVal.numberOfItems ? part.getCTM() : null;
-    const place = at ? ` at ${(at.e / 100).toFixed(1)} ${(at.f / 100).toFixed(1)}${at.b ? " turned" : ""}` : "";
-    const words = [...own.map(node => node.data), ...said.map(({name, value}) => `${name}=${value}`)].join(" | ");
-    const name = [part.tagName.toLowerCase(), ...part.classList].join(".");
-    return [`${name}${place}: ${words}`.replace(/\\s+/g, " ").trim()];
-})"""
+WRITTEN = case_text("written.js")
 
 
 def test_scripts_write_the_same_words(compare, page):

@@ -15,14 +15,14 @@ def compared_off():
 
 
 CLAIMS = {
-    r"the teacher's $A$ has 0.6 on its diagonal, and the other tokens share 0.4": lambda: np.allclose(
+    r"The teacher's matrix $A$ has 0.6 on its diagonal, and the other tokens share 0.4": lambda: np.allclose(
         Architecture(tokens=4).attention(Task()), 0.6 * np.eye(4) + 0.4 / 3 * (1 - np.eye(4))
     ),
-    r"as is the correlation 0.3": lambda: CORRELATION == 0.3,
-    r"within one and a half standard errors of both sides": lambda: all(
+    r"This spacing, this matrix and the correlation 0.3 are our choices": lambda: CORRELATION == 0.3,
+    r"all differences are within one and a half standard errors": lambda: all(
         off.abs().max() < 1.55 for name, off in compared_off().groupby("architecture") if "token" in name
     ),
-    r"overlaps with the teacher and training losses are smaller, test errors larger than in theory": lambda: all(
+    r"teacher and the training losses are smaller than in theory, and the test errors are larger": lambda: all(
         (off if quantity == "test_mse" else -off).min() > 0.9
         for quantity in ("theta_1", "train_loss", "test_mse")
         for off in [compared_off().xs(quantity, level="quantity")[["rank 2", "untied queries and keys"]]]

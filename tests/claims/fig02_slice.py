@@ -18,8 +18,8 @@ def both_last(omega):
 
 
 CLAIMS = {
-    r"Two free energies cross, both minima survive": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
-    r"at $\omega=0.3$ beyond $\alpha=10$": lambda: (
+    r"The free energies cross, and both minima survive": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
+    r"at $\omega=0.3$ it ends beyond $\alpha=10$": lambda: (
         positional_gain(10) < 1 < positional_gain(35)  # .985(14) at 15, 1.046(13) at 25, with four times the points
     ),
 }

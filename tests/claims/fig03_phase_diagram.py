@@ -17,16 +17,16 @@ def changed(optimizer):
 
 
 CLAIMS = {
-    r"the more positional the teacher, the more data it takes": lambda: all(
+    r"the more positional the teacher, the more data the semantic student needs": lambda: all(
         line("fig03_theory", what).is_monotonic_increasing for what in ("critical", "linear")
     ),
-    r"From $d = 135$ on a student that starts at one mechanism stays with it": lambda: (
+    r"From $d = 135$ on every student keeps the mechanism at which it starts": lambda: (
         changed("gd").loc[135:].max() == 0
     ),
-    r"some change sides, up to a third of those at $d = 10$": lambda: (
+    r"some students change sides, up to a third of those that start on one side at $d = 10$": lambda: (
         0.3 < changed("gd").loc[10].max() < 0.35 and changed("gd").max() == changed("gd").loc[10].max()
     ),
-    r"at $\omega = 0.1$ and $\alpha = 2$, far beyond it, nearly all of those": lambda: (
+    r"at $\omega = 0.1$ and $\alpha = 2$, far beyond the blue line, nearly all students that start": lambda: (
         (load("fig03", start="positional", omega=0.1, alpha=2.0)["m"].abs() / Task().sigma ** 2 > 0.3).mean() > 0.9
         and line("fig03_theory", "positional border")[0.1] < 1.2
     ),

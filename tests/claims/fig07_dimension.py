@@ -19,10 +19,10 @@ def above_the_limit(start):
 
 
 CLAIMS = {
-    r"students approach theory as d grows": lambda: all(
+    r"students approach the theory as d grows": lambda: all(
         apart[500] < apart[87] < apart[10] for apart in map(above_the_limit, ENDS)
     ),
-    r"by 1.1(1) % from the teacher and by 0.4(1) % from the encoding": lambda: (
+    r"by 1.1(1) % after a start at the teacher and by 0.4(1) % after a start at the encoding": lambda: (
         lbfgs_above_descent("semantic") == (1.1, 0.1)
         and lbfgs_above_descent("positional")[0] == 0.4
         and lbfgs_above_descent("positional")[1] < 0.1

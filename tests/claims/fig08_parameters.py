@@ -58,43 +58,43 @@ CLAIMS = {
     r"the penalty moves both thresholds": lambda: all(
         line("ridge", what, "lam").max() > 5 * line("ridge", what, "lam").min() for what in ("critical", "linear")
     ),
-    r"they are above it, at $\sigma = 0.7$ by 7(1) %, at the standard parameters by 3(1) %": lambda: (
+    r"The excess is 7(1) % at $\sigma = 0.7$ and 3(1) % at the standard parameters": lambda: (
         [per_cent_above_theory(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})]
         == [(7, 1), (3, 1)]
     ),
-    r"More data bring one, but never make it the lower one": more_data_at_a_positional_teacher,
-    r"most students started at the teacher end in the positional one": lambda: near_teacher("lbfgs").max() < 0.5,
-    r"From $\lambda = 0.01$ to 0.1 $\alpha_c$ grows by a factor of 8.4, $\alpha_l$ by 5.7": lambda: (
+    r"a semantic minimum appears, but its training loss never becomes the lower one": more_data_at_a_positional_teacher,
+    r"Most students started at the teacher end in the positional minimum": lambda: near_teacher("lbfgs").max() < 0.5,
+    r"grows by a factor of 8.4. Over the same range, $\alpha_l$ grows by a factor of 5.7": lambda: (
         [round(over_the_penalty(what), 1) for what in ("critical", "linear")] == [8.4, 5.7]
     ),
     r"says as much about the penalty $\lambda$ as about the task": lambda: (
         9 < line("ridge", "critical", "lam").max() < line("fig03_theory", "critical").max() < 12
         and load("ridge").query("what == 'critical'")["lam"].max() == 0.1
     ),
-    r"at its beginning the semantic one is a saddle": lambda: all(
+    r"Where it begins, the semantic line is a saddle": lambda: all(
         load("fig08_theory", what="semantic", omega=omega, **STANDARD)["alpha"].min()
         < load("fig08_theory", what="semantic border", omega=omega, **STANDARD)["alpha"].item()
         for omega in (0.2, 0.3)
     ),
-    r"From $\lambda = 0.03$ on even their order is the other one": lambda: (
+    r"$\alpha_c$ is the smaller threshold. From $\lambda = 0.03$ on, $\alpha_c$ is the larger threshold": lambda: (
         later_linear().loc[:0.02].min() > 0 > later_linear().loc[0.03:].max()
     ),
-    r"no positional minimum between $\alpha = 0.5$ and 4.5, and no semantic one below": lambda: (
+    r"no positional minimum between $\alpha = 0.5$ and 4.5, and no semantic minimum below $\alpha = 0.5$": lambda: (
         load("ridge", what="positional").query("lam < 0.005")["alpha"].min() > 4.5
         and load("ridge", what="semantic").query("lam < 0.005")["alpha"].min() > 0.5
     ),
-    r"at any $\alpha$ here, for $\lambda = 0.001$ one up to $\alpha \approx 0.4$ only": lambda: (
+    r"studied here. At $\lambda = 0.001$, it has a positional minimum only up to $\alpha \approx 0.4$": lambda: (
         line("fig08_theory", "positional", sigma=0.7).empty
         and round(line("fig08_theory", "positional stop", lam=0.001).item(), 1) == 0.4
     ),
-    r"those from the encoding have twice the overlap of this minimum": lambda: 1.9 < remembered_over_theory() < 2.2,
-    r"up to $\alpha = 12.8$: from $\lambda = 0.3$ on there are none": lambda: (
+    r"started at the encoding overlap twice as much with the positions": lambda: 1.9 < remembered_over_theory() < 2.2,
+    r"up to $\alpha = 12.8$. From $\lambda = 0.3$ on, we find none": lambda: (
         load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
     ),
-    r"rises between $\alpha \approx 0.2$ and 1.1 and then stays; at $\sigma = 0.7$ it rises too": lambda: (
+    r"between $\alpha \approx 0.2$ and 1.1, and it is nearly constant for larger $\alpha$. The same happens": lambda: (
         rises(lam=0.001) and rises(sigma=0.7)
     ),
-    r"with zero weights up to $\alpha \approx 0.5$ and positional beyond": lambda: (
+    r"Up to $\alpha \approx 0.5$ the weights of this minimum are zero, and for larger $\alpha$": lambda: (
         round(line("fig08_theory", "positional start", sigma=0.3).item(), 1) == 0.5
         and line("fig08_theory", "semantic", sigma=0.3).empty
     ),

@@ -16,14 +16,14 @@ def left_the_encoding(optimizer):
 
 
 CLAIMS = {
-    r"with another A the jump ends early": lambda: (
+    r"with a different A the jump nearly disappears": lambda: (
         line("fig09_theory", "critical").index.max() < 0.1 < 0.5 < line("fig03_theory", "critical").index.max()
     ),
-    r"at $\alpha = 2$ all of them at $\omega = 0.2$ and four of ten at $\omega = 0.02$": lambda: (
+    r"At $\alpha = 2$, all of them do so at $\omega = 0.2$, and four of ten do so at $\omega = 0.02$": lambda: (
         largest_loss_apart("fig09", omega=0.2, alpha=2.0) < 1e-3
         and left_the_encoding("lbfgs").loc[[0.02, 0.2]].to_list() == [0.4, 1.0]
     ),
-    r"By gradient descent most stay behind up to $\omega = 0.12$": lambda: (
+    r"With gradient descent, most students do not reach the semantic minimum up to $\omega = 0.12$": lambda: (
         (left_the_encoding("gd") < 0.5).loc[:0.22].idxmin() == 0.14
     ),
 }

@@ -23,7 +23,7 @@ CLAIMS = {
         and line("fig02_theory", "critical").item() < line("fig02_theory", "linear").item()
     ),
     r"have correlation 0.3, and nothing else changes": lambda: CORRELATION == 0.3,
-    r"within five per cent of them, mostly above": lambda: (
+    r"within five per cent of the lines and mostly above them": lambda: (
         abs(correlated_off()).max() < 0.05 and (correlated_off() > 0).mean() > 0.7
     ),
 }

@@ -5,13 +5,13 @@ from claims import each_holds, line, stored
 
 def copies_of_rank_two_stay_apart():
     """By alpha, whether two copies of message passing stay apart, as the page of architectures says."""
-    rows = stored("architectures_compared").settled.query("student == 'rank 2'")
+    rows = stored("architectures_compared").distances.query("student == 'rank 2'")
     return rows.set_index("alpha")["distance"].notna().to_dict()
 
 
 CLAIMS = {
-    r"rank 2 learns without a jump": lambda: line("fig10_theory", "critical", form="rank2").empty,
-    r"beyond it, at $\alpha=0.75$; at $\alpha=2$ there are none": lambda: (
+    r"students of rank 2 learn without a jump": lambda: line("fig10_theory", "critical", form="rank2").empty,
+    r"shows these signs at $\alpha=0.75$ but not at $\alpha=2$": lambda: (
         copies_of_rank_two_stay_apart() == {0.5: True, 0.75: True, 2.0: False}
     ),
 }

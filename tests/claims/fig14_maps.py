@@ -24,17 +24,17 @@ def later_by(**variant):
 
 
 CLAIMS = {
-    r"only rank 2 widens where attention pays": lambda: (
+    r"only rank 2 widens the region where attention predicts better": lambda: (
         later_by(form="rank2") < 0 < min(later_by(form="untied"), later_by(correlation=0.3))
     ),
-    r"at nearly all values of $\omega$ later than rank 1 does": lambda: (
+    r"At nearly all values of $\omega$, they also need a larger $\alpha$ than students of rank 1 do": lambda: (
         (from_random_starts()["random"] > from_random_starts()["one"]).mean() > 0.8
     ),
-    r"later than those from informed starts do": lambda: (
+    r"They need a larger $\alpha$ to beat the linear model than students from informed starts do": lambda: (
         from_random_starts()["random"] > from_random_starts()["two"]
     ).all(),
-    r"Those of gradient descent are at no minimum": lambda: (
-        page.steeper > 10 and (left := page.unfinished)["gd"] > 10 * left["lbfgs"]
+    r"The students that gradient descent leaves there are not at a minimum": lambda: (
+        page.gradient_ratio > 10 and (left := page.unfinished_counts)["gd"] > 10 * left["lbfgs"]
     ),
 }
 test_claims = each_holds("fig14_maps", CLAIMS)

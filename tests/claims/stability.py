@@ -13,7 +13,9 @@ def settled_near_the_transition():
 
 
 CLAIMS = {
-    r"one to three of four near $\alpha_c$": lambda: set(settled_near_the_transition()) == {1, 2, 3},
+    r"Near $\alpha_c$ it settled on one to three of the four data sets": lambda: (
+        set(settled_near_the_transition()) == {1, 2, 3}
+    ),
 }
 test_claims = each_holds("stability", CLAIMS)
 

@@ -13,53 +13,60 @@ page = stored("staying")
 
 
 def stay(way, query):
-    """Share of the students of a way down that stay on the positional side, at omega = 0.1."""
+    """Return the share of the students of a way down that end on the positional side, at omega = 0.1."""
     rows = page.starts.query("omega == 0.1 and optimizer == @way").query(query)
-    return 1 - rows["left"].mean()
+    return 1 - rows["semantic_side"].mean()
 
 
 def share_that_left(step):
-    """Of small students at omega = 0.1 beyond alpha = 2.3, after a number of steps: by alpha and d."""
+    """Return the share of small students that left after a number of steps, at omega = 0.1 from alpha = 2.3 on."""
     rows = page.table.query("what == 'descent' and omega == 0.1")
-    return rows[(rows["step"] == step) & (rows["alpha"] >= 2.3)].groupby(["alpha", "d"])["left"].mean()
+    return rows[(rows["step"] == step) & (rows["alpha"] >= 2.3)].groupby(["alpha", "d"])["semantic_side"].mean()
 
 
 def displaced_ends():
-    """What displaced positional ends do, beyond the border, summed: by how they were displaced."""
+    """Return the outcomes of the longest push beyond the border, summed over alpha, by direction."""
     return page.outcomes.query("alpha > 1.1").groupby("what").sum()
 
 
 @cache
 def gains_of_positions(omega, alpha):
-    """The gain of a small overlap with the teacher, and the same without jumps."""
+    """Return the gain of a small overlap with the teacher, with and without jumps."""
     solution = solve(Task(omega=omega), alpha, "positional", 512)
     return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 512).value
 
 
 CLAIMS = {
-    r"points, semantic students included, does the Hessian have a negative eigenvalue": lambda: (
-        min(rows["softest"].min() for rows in (page.ends, page.informed)) > 0
+    r"None of these Hessians has a negative eigenvalue": lambda: (
+        min(rows["softest"].min() for rows in (page.ends, page.semantic_starts)) > 0
     ),
-    r"Most students that L-BFGS starts on the positional encoding stay in the positional valley": lambda: (
+    r"most students that L-BFGS starts on the positional encoding remain in the positional valley": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2.4") > 0.5
     ),
-    r"Most students that start on the encoding, and most students of gradient descent, stay positional well": lambda: (
+    r"Well beyond this border, most students that start on the encoding remain positional. Most students that gradient "
+    r"descent trains from random weights remain positional as well": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2") > 0.5
         and stay("gradient descent from random weights", "1.1 < alpha < 2") > 0.5
     ),
-    r"L-BFGS from random weights mostly leaves": lambda: stay("L-BFGS from random weights", "alpha > 1.1") < 0.5,
-    r"all stay for $d\ge500$ up to $\alpha=2.3$": lambda: (
+    r"most students that L-BFGS trains from random weights end on the semantic side": lambda: (
+        stay("L-BFGS from random weights", "alpha > 1.1") < 0.5
+    ),
+    r"$d\ge500$, all students that start on the encoding remain positional up to $\alpha=2.3$": lambda: (
         stay("L-BFGS from the encoding", "d >= 500 and alpha < 2.4") == 1
     ),
-    r"the softest directions of the loss turn towards the teacher, and fewer students stay": lambda: (
-        page.stayed.query("omega == 0.1").groupby("alpha")["lean"].mean().iloc[[0, 2, 4]].is_monotonic_increasing
-        and page.ends.query("omega == 0.1").groupby("alpha")["left"].mean().is_monotonic_increasing
+    r"the softest directions of the loss turn towards the teacher, and fewer students remain positional": lambda: (
+        page.positional_ends.query("omega == 0.1")
+        .groupby("alpha")["alignment"]
+        .mean()
+        .iloc[[0, 2, 4]]
+        .is_monotonic_increasing
+        and page.ends.query("omega == 0.1").groupby("alpha")["semantic_side"].mean().is_monotonic_increasing
     ),
-    r"At $\omega=0.1$ this gain without jumps is near 0 in theory": lambda: all(
+    r"The gain without jumps is near 0 in theory": lambda: all(
         abs(gains_of_positions(0.1, a)[1]) < 0.2 for a in (0.5, 1.1)
     ),
-    r"the border the Hessian of trained students gives a gain near 0, too": lambda: (
-        abs(page.stayed.query("omega == 0.1 and alpha < 1.1 and d == 500")["gain"].mean()) < 0.1
+    r"The Hessian of trained students gives a gain near 0 there, too": lambda: (
+        abs(page.positional_ends.query("omega == 0.1 and alpha < 1.1 and d == 500")["gain"].mean()) < 0.1
     ),
     r"At $\omega=0.3$ jumps matter little from $\alpha=4$ on": lambda: (
         abs(np.diff(gains_of_positions(0.3, 4.0))).item() < 0.1
@@ -71,12 +78,15 @@ CLAIMS = {
         share_that_left(1000).mean() < 0.5 * share_that_left(10_000).mean()
     ),
     r"So for more than half of these students a lower minimum lies towards the teacher": lambda: (
-        displaced_ends().loc["toward", "lower"] > displaced_ends().loc["toward", "students"] / 2
-        and displaced_ends().loc["toward", "lower"] > 5 * displaced_ends().loc["aside", "lower"]
+        displaced_ends().loc["toward", "lower_loss"] > displaced_ends().loc["toward", "students"] / 2
+        and displaced_ends().loc["toward", "lower_loss"] > 5 * displaced_ends().loc["aside", "lower_loss"]
     ),
-    r"the smallest eigenvalue of positional minima, which falls like $d^{-p}$": lambda: all(
+    r"At $\omega=0.1$ and up to $\alpha=1.8$ it falls like $d^{-p}$": lambda: all(
         rows.iloc[-1] < rows.iloc[0]
-        for _, rows in page.stayed.query("omega == 0.1").groupby(["alpha", "d"])["softest"].mean().groupby("alpha")
+        for _, rows in page.positional_ends.query("omega == 0.1")
+        .groupby(["alpha", "d"])["softest"]
+        .mean()
+        .groupby("alpha")
     ),
 }
 test_claims = each_holds("staying", CLAIMS)

@@ -30,24 +30,26 @@ def two_columns_end_by_their_start():
 
 
 CLAIMS = {
-    r"Below a flatness of about 0.75 it is found without a jump": lambda: (
-        (jumps := page.evenly["critical"].notna()).loc[:0.75].all() and not jumps.loc[0.72:].any() and len(jumps) == 11
+    r"Below a flatness of about 0.75 the teacher is found without a jump": lambda: (
+        (jumps := page.even_teachers["critical"].notna()).loc[:0.75].all()
+        and not jumps.loc[0.72:].any()
+        and len(jumps) == 11
     ),
-    r"over all $a$ and $K$ each threshold rises with it": lambda: all(
-        page.evenly[kind].dropna().is_monotonic_decreasing for kind in ("critical", "linear")
+    r"Over all $a$ and $K$ each threshold rises with the flatness": lambda: all(
+        page.even_teachers[kind].dropna().is_monotonic_decreasing for kind in ("critical", "linear")
     ),
-    r"it tends to $(1-a)e^a$ for $a<1$": lambda: all(
+    r"the flatness tends to $(1-a)e^a$ for $a<1$": lambda: all(
         abs(np.exp(-a * np.log(k).mean()) / (k**-a).mean() / ((1 - a) * np.exp(a)) - 1) < 0.03
         for k in [np.arange(1.0, 1e6)]
         for a in (0.25, 0.5, 0.75)
     ),
-    r"At $\alpha=3$, 4 and 5 theory has both minima, and students end in either of them, by their start": (
+    r"At $\alpha=3$, 4 and 5 theory has both minima, and the start of a student decides in which of them it ends": (
         two_columns_end_by_their_start
     ),
-    r"It moves $\alpha_c$ too; that of students is within": lambda: (
+    r"The penalty also moves $\alpha_c$. The $\alpha_c$ of students is within": lambda: (
         len(penalties := page.penalties) == 4 and penalties["trained_critical"].notna().all()
     ),
-    r"An argument gives $p=-1$": lambda: (
+    r"A scaling argument gives $p=-1$": lambda: (
         value_powers_off(-1).abs().max() < 2.5 and value_powers_off(-0.5).max() < -4 and len(value_powers_off(-1)) == 2
     ),
 }

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 from attention_book import grid, sweep
 from attention_book.experiments.beyond.optimal import beside_positions
 from attention_book.store import provenance
-from attention_phases import Architecture, BadInput, Task, data_set, fit, measure, train
+from attention_phases import Architecture, BadInput, Task, data_set, measure, train
 from attention_phases.machine import GPU_FROM, device_for, torch_defaults
 from attention_phases.model import students, two_tokens
 from attention_phases.training.trials import sample
@@ -142,15 +142,6 @@ def test_a_compiled_loop_has_the_same_gradient(loop):
     risk = torch.compile(data.risk, backend="eager")
     found, expected = (LOOPS[loop](some, weights) for some in (risk, data.risk))
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
-
-
-def test_what_a_gpu_runs_reaches_the_losses_of_compiled_code():
-    """Both on the CPU."""
-    data = data_set(Task(omega=0.3), 1.5, 150)
-    starts = torch.stack([data.teacher, torch.full((150,), 150**-0.5)])
-    here, there = (fit(data, 0.01, starts, risk=risk) for risk in (None, two_tokens.by_products))
-    for one, other in zip(here, there):
-        assert other.train_loss == pytest.approx(one.train_loss, rel=1e-6)
 
 
 def test_products_have_all_digits_whatever_the_caller_has_set():

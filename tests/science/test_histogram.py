@@ -112,16 +112,6 @@ def test_a_variant_reads_only_its_half(variant):
         assert torch.allclose(tf.attention(weights, tokens[:, turned]), matrices[:, turned][:, :, turned], atol=1e-6)
 
 
-@pytest.mark.fast
-def test_shares_of_pure_solutions():
-    tokens = histogram.draw(3000, np.random.default_rng(0))[0].tokens
-    shares = {v: tf.variance_shares(tf.start(np.random.default_rng(0)) * tf.free(v), tokens) for v in tf.VARIANTS}
-    # A share of nothing has the mean (groups - 1)/(entries - 1).
-    assert shares["positional"]["by_position"] == pytest.approx(1, abs=1e-6)
-    assert shares["positional"]["by_token"] < 3 * 224 / (90 * len(tokens))
-    assert shares["semantic"]["by_token"] > 0.5 and shares["semantic"]["by_position"] < 0.01
-
-
 def test_exchanged_runs_are_runs_of_the_experiment():
     known = grid("histogram", "paper", runs=40)
     for run in grid("lost_letters", "paper"):

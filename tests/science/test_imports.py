@@ -5,22 +5,14 @@ import sys
 from collections import defaultdict
 
 import pytest
+from cases import cases
 
 from attention_book.paths import ROOT
 
 SCIENCE = ROOT / "src/attention_phases"
 NEEDED = {"numba", "numpy", "pandas", "scipy", "torch"}
 # From the ground up: rooms import from floors below theirs, so that theory and training know nothing of each other.
-FLOORS = (
-    {"attention", "errors"},
-    {"machine", "measured", "quadrature", "task"},
-    {"histogram", "model"},
-    {"records"},
-    {"theory", "training"},
-    {"amp", "beyond"},
-    {"__init__"},
-)
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR = {room: floor for floor, (rooms,) in enumerate(cases("floors")) for room in rooms.split()}
 
 
 def imported(path):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from cases import cases
 from numpy.polynomial.polynomial import polypow
 from pages import stored
 
@@ -82,16 +83,10 @@ def test_the_modes_are_those_of_the_map():
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize(
-    ("values", "gain", "worst"),
-    [
-        ((-5.7, 0.2, -0.1), 0.5, -5.7),
-        ((0.4 + 1.6j, 0.4 - 1.6j, 0.3), 0.5, 0.4 + 1.6j),  # which turns, and needs more than its size says
-        ((0.9, -0.5, 0.1), -3.0, -3.0),
-        ((0.9, -0.5, 0.1), 4.0, None),  # a saddle, which no damping mends
-    ],
-)
+@pytest.mark.parametrize(("values", "gain", "worst"), cases("dampings"))
 def test_enough_damping_shrinks_every_mode(monkeypatch, values, gain, worst):
+    """One that turns needs more than its size says; a saddle no damping mends."""
+    values, gain, worst = map(eval, (values, gain, worst))
     solution = SimpleNamespace(converged=True, overlaps=None, gain=gain)
     monkeypatch.setattr(message_passing, "solve", lambda *_, **__: solution)
     monkeypatch.setattr(message_passing, "modes", lambda *_: (np.array(values), None))
@@ -170,12 +165,8 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
 
     def forces_on(weights):
         fields = (tokens @ weights + np.outer(architecture.positions, m)).reshape(count, -1)
-        minima, values, space, reach = (
-            np.zeros((2, L * r)),
-            np.zeros(2),
-            np.zeros(L * r),
-            np.sqrt(np.kron(c, V).diagonal()),
-        )
+        minima, values, space = np.zeros((2, L * r)), np.zeros(2), np.zeros(L * r)
+        reach = np.sqrt(np.kron(c, V).diagonal())
         forces = np.empty_like(fields)
         for w, Y, force in zip(fields, targets, forces):
             general.prox(w, Y, C, architecture.score, A, reach, minima, values, space, work)

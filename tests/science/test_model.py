@@ -59,10 +59,8 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
     weights = torch.randn(students, columns * 30, generator=torch.Generator().manual_seed(n))
     wide, wide_weights = data.double(), weights.double()
     exact = two_tokens.by_products(wide, wide_weights, 0.3)
-    for risk, rtol in (
-        (two_tokens.risk(wide, wide_weights, 0.3), 1e-12),
-        (two_tokens.risk(data, weights, 0.3), 2e-5),
-    ):
+    for some, vectors, rtol in ((wide, wide_weights, 1e-12), (data, weights, 2e-5)):
+        risk = two_tokens.risk(some, vectors, 0.3)
         assert torch.allclose(risk[0], exact[0], rtol=rtol, atol=0)
         assert torch.allclose(risk[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
 

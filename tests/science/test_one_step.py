@@ -8,19 +8,8 @@ import scipy.optimize
 
 from attention_book.experiments.beyond.one_step import one_step_row
 from attention_phases import Task
-from attention_phases.beyond.one_step import solution
-from attention_phases.beyond.one_step.equations import (
-    BrokenBranch,
-    Valley,
-    average,
-    conjugates,
-    energy,
-    find_root,
-    inner_points,
-    nested_nets,
-    potential,
-    update,
-)
+from attention_phases.beyond.one_step import equations, solution
+from attention_phases.beyond.one_step.equations import Valley, average, conjugates, inner_points, potential, update
 from attention_phases.beyond.one_step.solution import UNSETTLED, inner_gains, one_step
 from attention_phases.measured import standard_error
 from attention_phases.quadrature import gaussian_points, pool
@@ -44,10 +33,10 @@ NETS = gaussian_points(**QUADRATURE, seed=0, dimensions=6)
 
 def root(branch, y, near):
     """A solution on few points, to many digits."""
-    model, nets = BrokenBranch(TASK, ALPHA, branch, y), nested_nets(NETS)
+    model, nets = equations.BrokenBranch(TASK, ALPHA, branch, y), equations.nested_nets(NETS)
     options = {"factor": 0.1, "eps": 1e-6}
     x = scipy.optimize.root(lambda x: displacement(model, x, nets[-1])[0], model.pack(near), options=options).x
-    return find_root(model, x, nets)
+    return equations.find_root(model, x, nets)
 
 
 @pytest.fixture(scope="module", params=MINIMA)
@@ -118,7 +107,7 @@ def test_without_a_gap_the_equations_are_the_state_evolution(branch, y):
     at_zero, near = (potential(TASK, ALPHA, valley._replace(y=y), parted, averages.free) for y in (0.0, 1e-4))
     assert at_zero == pytest.approx(near, rel=1e-6)
     train_loss = ALPHA * plain.fitted_loss + TASK.lam * 0.06 / (2 * TASK.sigma**2)
-    assert energy(TASK, ALPHA, valley, averages) == pytest.approx(train_loss, rel=1e-9)
+    assert equations.energy(TASK, ALPHA, valley, averages) == pytest.approx(train_loss, rel=1e-9)
 
 
 @pytest.mark.parametrize("y", [None, 0.0, 100.0])

@@ -15,13 +15,11 @@ from attention_phases.quadrature import tensor_rule
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import baseline
 from attention_phases.theory.baseline import (
-    FLOOR_MET,
     best_students,
     curvature,
     diverges_at,
     floors,
     linear_baseline,
-    mean_attention,
     minimum_bound,
 )
 
@@ -133,9 +131,9 @@ def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
     place = diverges_at(Task(matrix=matrix), kind)
     assert place.error < 1e-8
     level = floors(Task(omega=place.value, matrix=matrix))
-    assert level["semantic"] == pytest.approx(level[FLOOR_MET[kind]], rel=1e-8)
+    assert level["semantic"] == pytest.approx(level[baseline.FLOOR_MET[kind]], rel=1e-8)
     below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
-    assert below["semantic"] < below[FLOOR_MET[kind]] and above["semantic"] > above[FLOOR_MET[kind]]
+    assert below["semantic"] < below[baseline.FLOOR_MET[kind]] and above["semantic"] > above[baseline.FLOOR_MET[kind]]
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
@@ -220,4 +218,4 @@ def test_the_mean_attention_of_an_uneven_matrix_is_that_of_drawn_fields():
     task = Task(omega=0.7, sigma=0.8, matrix=((0.3, 0.6), (0.9, 0.2)))
     y = task.sigma * np.random.default_rng(6).standard_normal((10**5, 2))
     labels = target_attention(y, task.omega, np.array(task.matrix))
-    assert (np.abs(labels.mean(0) - mean_attention(task)) < 4 * labels.std(0) / 10**2.5).all()
+    assert (np.abs(labels.mean(0) - baseline.mean_attention(task)) < 4 * labels.std(0) / 10**2.5).all()

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from cases import cases
 
 from attention_book.experiments.beyond import minima, searches
 from attention_book.experiments.beyond.minima import SearchCell, ValleyCell
@@ -26,9 +27,8 @@ def test_the_misfits_of_the_sentences_add_up_to_the_risk():
     parts = misfits(data, student.weights).double()
     penalty = 0.5 * LAM * student.weights.double().square().sum()
     assert len(parts) == 45 and (parts >= 0).all()
-    assert parts.sum() + penalty + data.floor == pytest.approx(
-        risk(data, student.weights[None], LAM)[0].item(), rel=1e-5
-    )
+    value = risk(data, student.weights[None], LAM)[0].item()
+    assert parts.sum() + penalty + data.floor == pytest.approx(value, rel=1e-5)
 
 
 def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
@@ -108,14 +108,7 @@ def test_a_search_goes_on_from_each_end_and_is_compared_with_the_lowest_of_all(e
     monkeypatch.setattr(searches, "anneal", lambda *given: asked.append(given[1:4]) or hot)
     rows = minima.search(SearchCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 2, 0.1, (0.01, 0.3)))
     told = [(row["search"], row["number"], row.get("hops"), row.get("temperature"), row["train_loss"]) for row in rows]
-    assert told == [
-        ("descent", 0, None, None, 0.0),
-        ("hop", 0, 2, None, -1.0),
-        ("descent", 1, None, None, 1.0),
-        ("hop", 1, 0, None, 1.0),
-        ("anneal", 0, None, 0.01, 5.0),
-        ("anneal", 0, None, 0.3, 5.0),
-    ]
+    assert told == [eval(row) for (row,) in cases("searched")]
     assert asked == [(Task().lam, students[0], temperature) for temperature in (0.01, 0.3)]
     away = np.array([2e-2, 0, 1.9e-2, 1.9e-2, 1.9e-2, 1.9e-2])
     assert [row["aligned"] for row in rows] == pytest.approx(1 - away**2 / 2, abs=1e-5)

@@ -103,13 +103,12 @@ def test_l1_ends_where_proximal_descent_does():
         weights = torch.sign(weights) * (weights.abs() - rate * task.l1).clamp(min=0)
     assert torch.allclose(found.weights, weights[0], atol=1e-3)
     assert ((found.weights != 0) == (weights[0] != 0)).all() and 0.05 < (weights != 0).double().mean() < 0.95
-    value, subgradient = with_l1(two_tokens.risk, task.l1)(data, found.weights[None], task.lam)
+    penalised = with_l1(two_tokens.risk, task.l1)
+    value, subgradient = penalised(data, found.weights[None], task.lam)
     penalty = task.l1 * found.weights.abs().sum()
     assert value.item() == pytest.approx((two_tokens.risk(data, found.weights[None], task.lam)[0] + penalty).item())
     assert found.train_loss == pytest.approx(value.item() / 100) and subgradient.norm() <= 1e-4
-    slope, subgradient = (
-        risk(data, start, task.lam)[1] for risk in (two_tokens.risk, with_l1(two_tokens.risk, task.l1))
-    )
+    slope, subgradient = (risk(data, start, task.lam)[1] for risk in (two_tokens.risk, penalised))
     least = slope - slope.clamp(-task.l1, task.l1)  # of the weights that are zero
     torch.testing.assert_close(subgradient, torch.where(start == 0, least, slope + task.l1 * torch.sign(start)))
     with pytest.raises(BadInput, match="optimizer = 'gd': must be one of lbfgs"):

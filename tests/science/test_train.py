@@ -1,23 +1,29 @@
-"""Training from Python: rows of data sets, whose digits depend on nothing but the data."""
+"""Training from Python: rows of data sets, whose digits depend on the data alone; rules and ends of optimisers."""
 
 import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from time import perf_counter
 
+import definition
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
+from attention_book.experiments.beyond.optimal import beside_positions
 from attention_book.experiments.kinds import work
 from attention_book.experiments.students import StudentCell
 from attention_phases import Architecture, Task, data_set, measure, message_passing
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, spread
 from attention_phases.model import students, two_tokens
 from attention_phases.model.architectures import STANDARD
-from attention_phases.training import fit, train
-from attention_phases.training.optimizers import LBFGS_TOLERANCE
+from attention_phases.model.prediction_error import test_error as error_of
+from attention_phases.model.sentences import draw_sentences
+from attention_phases.model.weights import overlaps
+from attention_phases.training import fit, optimizers, train
+from attention_phases.training.optimizers import LBFGS_TOLERANCE, STARTS, start_weights
 
 TASK = Task(omega=0.3)
 OWN = data_set(TASK, 1.0, 20)
@@ -185,3 +191,74 @@ def test_a_risk_may_answer_in_double_precision(optimizer):
     risks, starts = (two_tokens.risk, doubled), OWN.teacher[None]
     one, other = (fit(OWN, 0.01, starts, optimizer, risk)[0].weights for risk in risks)
     assert torch.allclose(one, other, atol=1e-5)
+
+
+# Optimisers, and students beside given positions
+
+
+@pytest.fixture(scope="module")
+def data():
+    return two_tokens.sample(TASK, 1.5, 300, np.random.default_rng(3))
+
+
+@pytest.fixture(scope="module")
+def starts(data):
+    rng = np.random.default_rng(4)
+    return torch.stack([start_weights(start, data.teacher, rng) for start in STARTS[:3]])
+
+
+@pytest.mark.parametrize("start, size", [("near_semantic", 1.0), ("near_positional", 0.1), ("random", 0.1)])
+def test_starts_near_another_or_near_zero_add_noise(data, start, size):
+    near = 0 if start == "random" else start_weights(start.removeprefix("near_"), data.teacher, None)
+    noise = start_weights(start, data.teacher, np.random.default_rng(5)) - near
+    assert abs(noise.mean().item()) < 4 * size / 300**0.5
+    assert noise.std().item() == pytest.approx(size, rel=4 / 600**0.5)  # 4 standard errors of a standard deviation
+
+
+@pytest.mark.parametrize(("optimizer", "settings"), [("lbfgs", {}), ("gd", {"steps": 100})])
+def test_a_fit_says_what_it_reached(data, starts, optimizer, settings):
+    began = perf_counter()
+    students = optimizers.fit(data, TASK.lam, starts, optimizer, **settings)
+    assert sum(student.seconds for student in students) < perf_counter() - began
+    for start, student in zip(starts, students):
+        value, gradient = two_tokens.risk(data, student.weights[None], TASK.lam)
+        assert student.train_loss == pytest.approx(value.item() / 300, rel=1e-6)
+        assert student.grad_norm == pytest.approx(gradient.norm().item(), rel=1e-2, abs=1e-5)  # float32 sums
+        assert student.train_loss < two_tokens.risk(data, start[None], TASK.lam)[0].item() / 300
+        assert student.steps == settings.get("steps", student.steps) and student.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("descend", "step", "steps"), [(optimizers.gradient_descent, 0.15 * 3, 5000), (optimizers.adam, 0.01, 2500)]
+)
+def test_rates_and_steps_are_the_published_ones(descend, step, steps):
+    """On a risk whose gradient is 3 everywhere; Adam's first step is its rate."""
+    seen = []
+
+    def risk(data, weights, lam):
+        seen.append(weights[0, 0].item())
+        return None, torch.full_like(weights, 3.0)
+
+    _, counted = descend(None, 0.0, torch.zeros(1, 2), risk)
+    assert len(seen) == steps and counted == [steps]
+    assert seen[0] == 0 and seen[1] == pytest.approx(-step)
+
+
+@pytest.mark.parametrize("matrix", ["standard", "alternative"])
+def test_students_beside_given_positions_have_the_teachers_form(matrix):
+    """Their risk is that of the outputs ((1 - omega) S + omega A) x."""
+    task = Task(omega=0.4, matrix=matrix)
+    xi, y, data = definition.drawn(task, 0.5, 300, 1)
+    weights = 0.5 * data.teacher[None] + 0.1
+    value, _ = two_tokens.risk(beside_positions(task, data), weights, task.lam)
+    expected = definition.risk(task, xi, y, weights, given=task.omega)
+    assert value.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_test_error_beside_given_positions_is_that_of_sampled_sentences():
+    task, d, count, rng = Task(omega=0.4, matrix="alternative"), 12, 200_000, np.random.default_rng(5)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32) + 0.5)
+    weights = 0.6 * teacher + 0.4
+    losses = definition.losses(task, *draw_sentences(task, teacher, count, rng), weights[None], given=0.3).numpy()
+    value, error = error_of(task, overlaps(task, weights, teacher), d, given=0.3)
+    assert abs(value - losses.mean()) < 4 * np.hypot(error, losses.std() / count**0.5) < 0.02 * value

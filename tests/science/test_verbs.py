@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import torch
+from cases import cases
 
 from attention_book.experiments.own import own_cells
 from attention_book.experiments.results import sweep
@@ -19,15 +20,9 @@ from attention_phases import (
     Measured,
     Task,
     data_set,
-    follow,
-    linear_baseline,
     measure,
     message_passing,
-    phase_diagram,
-    solve,
-    spinodal,
     test_error,
-    threshold,
     train,
 )
 from attention_phases.amp import message_passing as passing
@@ -37,7 +32,7 @@ from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
 from attention_phases.model.weights import overlaps
 from attention_phases.records import fields_of
-from attention_phases.theory import thresholds
+from attention_phases.theory import follow, linear_baseline, phase_diagram, solve, spinodal, threshold, thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.solver import ENDED, UNSEEN
 
@@ -94,20 +89,12 @@ def test_numbers_and_lists_come_in_every_form(kind):
 # Random places near ends, where noise is large; of the first the hole at 0.75 was taken for an end, of the fourth jumps
 # for a solution; of the fifth the damped iteration left the branch, whose map oscillates with an eigenvalue of -22, and
 # of the last a solution was taken for a saddle.
-NEAR_ENDS = [
-    (Task(sigma=0.575), "semantic", 512, 16, 0, [0.735, 0.75, 0.8], []),
-    (Task(0.22, 0.5, 0.0075), "semantic", 64, 8, 53, [0.6778, 0.7625, 0.8472], []),
-    (Task(0.2, 0.67, 0.004), "semantic", 64, 8, 26, [0.492, 0.5535, 0.615], []),
-    (Task(0.3702, 0.6185, 0.01619), "positional", 64, 8, 37, [0.85, 1.1, 1.534], [1.534]),
-    (Task(0.2888, 0.4043, 0.006403, encoding=1.5), "positional", 128, 8, 50, [5.53, 10.0], []),
-    (Task(0.3021, 0.65836, 0.027709, encoding=1.5), "positional", 64, 8, 46, [1.0, 1.6, 2.6], []),
-]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "branch", "points", "scrambles", "seed", "alphas", "ends"), NEAR_ENDS)
-def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, points, scrambles, seed, alphas, ends):
-    quadrature = {"points": points, "scrambles": scrambles, "seed": seed}
+@pytest.mark.parametrize(("task", "branch", "quadrature", "alphas", "ends"), cases("near_ends"))
+def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, quadrature, alphas, ends):
+    task, quadrature, alphas, ends = map(eval, (task, quadrature, alphas, ends))
     found, place = follow(task, branch, alphas, **quadrature), threshold(task, "critical", **quadrature)
     assert {*found, *found.stopped} == {*alphas}, "given up at a hole"
     alone = {alpha: solve(task, alpha, branch, **quadrature) for alpha in alphas}
@@ -117,6 +104,7 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, points, scr
         if solution.reason.startswith(UNSEEN):
             name = OWN_OVERLAP[branch]
             known = Measured(getattr(solution.overlaps, name), solution.stderr[name])
+            points = quadrature["points"]
             assert solution.reason == f"{UNSEEN}: {name} = {known} on {points} points; try {4 * points}"
     assert [alpha for alpha in alphas if alone[alpha].reason == ENDED] == ends
     assert not any(branch in reason and ENDED in reason for reason in place.reason.split("; "))
@@ -131,7 +119,7 @@ def test_a_measured_value_counts_as_a_number():
     assert pd.DataFrame({"a": [a, Measured.mean([])]}).to_string(index=False).split() == ["a", "2.00(30)", "none"]
 
 
-def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
+def test_results_name_their_origin_and_how_to_cite_them(tmp_path, in_this_process):
     solution, place = solve(TASK, 2.0, "semantic", **FEW), threshold(TASK, "critical", **FEW)
     rows, data = train(TASK, 1.0, 20, [3], "semantic"), data_set(TASK, 1.0, 20, 3)
     branch = follow(TASK, "semantic", np.array([2.0]), **FEW)

@@ -52,7 +52,7 @@ FONTS = {  # Matplotlib's own fonts for printed figures, each with matching math
     "Computer Modern": {"font.family": "cmr10", "mathtext.fontset": "cm", "axes.formatter.use_mathtext": True},
 }
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the font files of Computer Modern
-# This is the style of a legend that hides the lines behind it; `book/_ext/dark.py` recognises it.
+# These are options of a legend that hides the lines behind it.
 OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
 # Labels of axes
@@ -244,9 +244,6 @@ def draw_cells(axes, maps, sides, largest=None):
 def draw_shares(axes, matrix, limits, form, label=None, **words):
     """Draw the cells of an attention matrix in greys, each with its number.
 
-    The name of the cells lets the dark theme give cells of little attention the colour of the paper, although it keeps
-    the colours of maps.
-
     form: format of the numbers.
     words: options of `text` for the numbers.
     """
@@ -254,7 +251,7 @@ def draw_shares(axes, matrix, limits, form, label=None, **words):
     look = {"cmap": "Greys", "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
     look |= dict(zip(("vmin", "vmax"), limits))
     dark = np.interp(0.54, (0, 1), limits)  # beyond it white text is easier to read, on average over both themes
-    axes.pcolormesh(columns, rows, matrix, gid=f"shares_{axes.figure.axes.index(axes)}", label=label, **look)
+    axes.pcolormesh(columns, rows, matrix, label=label, **look)
     words |= {"ha": "center", "va": "center", "in_layout": False}  # the layout does not count text inside the cells
     for (i, j), value in np.ndenumerate(matrix):
         axes.text(j, i, number(value, form), color="white" if value > dark else "black", **words)
@@ -266,6 +263,8 @@ def bar_below(figure, mapped, axes, label, extend="both", **options):
     """Draw the colour bar of maps below them."""
     options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
     bar = figure.colorbar(mapped, ax=axes, **options)
+    # The dark theme changes the colours of shapes, but not of images.
+    bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.2)
     losses = max(map(abs, mapped.get_clim())) < 0.01  # losses are shown in thousandths, as elsewhere
     bar.formatter.set_powerlimits((-3, -3) if losses else (-2, 3))
     bar.formatter.set_useMathText(True)

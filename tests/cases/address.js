@@ -1,0 +1,4 @@
+address => {
+        history.replaceState(null, "", address);
+        dispatchEvent(new HashChangeEvent("hashchange", {newURL: location.href}));
+    }
