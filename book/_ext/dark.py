@@ -56,8 +56,8 @@ def deep(lightness):
 def on_dark(colour, tone=None):
     """Return the colour on dark paper for a colour on white paper.
 
-    The hue is the same. The `tone` determines the lightness; without a tone it is `faint` for greys and `bold` for colours.
-    White "#ffffff" becomes `PAPER` and black `INK`, except in a terrain.
+    The hue is the same. The `tone` determines the lightness. The default tone is `faint` for greys and `bold` for
+    colours. White "#ffffff" becomes `PAPER`, and black becomes `INK`, except in a terrain.
     """
     lightness, *opponents = oklab(colour)
     tone = tone or (faint if np.hypot(*opponents) < 0.03 else bold)
