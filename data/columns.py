@@ -123,7 +123,7 @@ def entries_in(docstring, heading="Columns"):
     columns = {}
     for name, unit, about in ENTRY.findall(dedent(section)):
         meaning, *listed = (" ".join(part.split()) for part in re.split(r"\n +- ", about))
-        columns[name] = Column(meaning, unit, dict(entry.split(": ", 1) for entry in listed))
+        columns[name] = Column(meaning, unit, {entry.partition(": ")[0]: entry.partition(": ")[2] for entry in listed})
     return columns
 
 

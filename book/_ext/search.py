@@ -23,7 +23,7 @@ def setup(app):
 
 
 def load(app, page, template, context, doctree):
-    """Both scripts on every page, whose theme asks for results while the reader types."""
+    """Load both scripts on every page, because the theme asks for results while the reader types."""
     if app.builder.name == "html":
         for script in (SCRIPT, "search.js"):
             app.add_js_file(script, loading_method="defer")
