@@ -14,7 +14,7 @@ from pathlib import Path
 
 from store_overhead import local_cluster
 
-from attention_book.experiments.kinds import work
+from attention_book.experiments.kinds import compute_rows
 from attention_book.experiments.students import StudentCell
 from attention_book.store.sweep import Store, run
 from attention_phases.machine import process_pool
@@ -25,9 +25,9 @@ def rate(place, workers, count):
     """Return the number of cells per second, measured after the workers have loaded their libraries."""
     cells = [StudentCell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store, place(workers) as executor:
-        run(cells[count:], work, store, executor, quiet=True)
+        run(cells[count:], compute_rows, store, executor, quiet=True)
         start = time.perf_counter()
-        assert run(cells[:count], work, store, executor, quiet=True).done == count
+        assert run(cells[:count], compute_rows, store, executor, quiet=True).done == count
         return count / (time.perf_counter() - start)
 
 

@@ -19,8 +19,8 @@ from tqdm import tqdm
 from attention_book import paths
 from attention_book.command_line import execution
 from attention_book.command_line.execution import execute
-from attention_book.command_line.parameters import of_profile
-from attention_book.command_line.printing import about, print_anything
+from attention_book.command_line.parameters import profile_values
+from attention_book.command_line.printing import docstring_of, print_anything
 from attention_book.experiments import PROFILES
 from attention_book.render.style import BEHIND, SVG
 from attention_book.store.provenance import environment
@@ -33,7 +33,7 @@ SHOWN = paths.ROOT / "book" / "_executed"  # the folder that the book's table of
 def main(arguments=None):
     """Execute all notebooks, or the named ones, and copy them to the folder of the book."""
     print_anything()
-    parser = argparse.ArgumentParser(prog="python book/execute.py", description=about(sys.modules[__name__])[0])
+    parser = argparse.ArgumentParser(prog="python book/execute.py", description=docstring_of(sys.modules[__name__])[0])
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
@@ -48,11 +48,11 @@ def main(arguments=None):
             check_choice("notebook", name, [text.stem for text in texts])
         texts = [text for text in texts if not options.names or text.stem in options.names]
         check_count("jobs", options.jobs)
-        kept = execution.KEPT / options.profile
+        kept = execution.KEPT_FOLDER / options.profile
         executed = [kept / f"{text.stem}.ipynb" for text in texts]
-        values = {text: of_profile(text, options.profile) for text in texts}
-        execution.KEPT.mkdir(parents=True, exist_ok=True)
-        with FileLock(execution.KEPT / "lock"):  # if two run at once in a checkout, one waits
+        values = {text: profile_values(text, options.profile) for text in texts}
+        execution.KEPT_FOLDER.mkdir(parents=True, exist_ok=True)
+        with FileLock(execution.KEPT_FOLDER / "lock"):  # if two run at once in a checkout, one waits
             execute_all(values, kept, options.force, options.jobs)
             print("executed:", *(executed if options.names else [kept]))
             if not options.keep:

@@ -50,7 +50,7 @@ from attention_book.analysis.beside_published import (
     ours,
     standard_scores,
 )
-from attention_book.analysis.instances import GAPS, in_errors
+from attention_book.analysis.instances import GAPS, error_ratio
 from attention_book.analysis.thresholds import crossing, curve, last_fall
 from attention_book.experiments.audit.authors_rule import rule_step
 from attention_book.experiments.students import StudentCell
@@ -265,7 +265,7 @@ def thresholds(published, rows):
                 continue
             ours = {name: crossing(GAPS[kind](some)) for name, some in same.groupby("optimizer")}
             for name, own in (ours | {"theory": Measured(*theory.loc[omega])}).items():
-                z = in_errors(own.value - theirs.value, own.error, theirs.error)
+                z = error_ratio(own.value - theirs.value, own.error, theirs.error)
                 scores.append((matrix, omega, kind, name, *own, round(z, 2)))
     columns = ["matrix", "omega", "quantity", "optimizer", "ours", "ours_error", "z"]
     frame = pd.DataFrame(scores, columns=columns).assign(form="tied", sigma=0.5, lam=0.01, d=1000)

@@ -21,10 +21,10 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from attention_book import paths
-from attention_book.command_line.parameters import assignments, declared, format_value, of_profile
+from attention_book.command_line.parameters import assignments, format_value, profile_values, published_values
 from attention_book.experiments import grid
-from attention_book.experiments.results import folder_of, stored_in
-from attention_book.render.drawn import READOUT
+from attention_book.experiments.results import folder_of, stored_folder
+from attention_book.render.figure_data import READOUT
 from attention_book.render.style import BEHIND, PNG, SVG
 from attention_book.render.wide import WIDE
 from attention_book.store.parquet import load
@@ -118,11 +118,11 @@ def _behind(notebook, number, text, read, to_scale):
 
 def parameters(notebook, text):
     """Return the values with which a notebook was executed, and the command that executes it with them."""
-    values = declared(text)
+    values = published_values(text)
     for cell in notebook.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
             values |= assignments(cell.source)
-    usual = declared(text) | of_profile(text, values["profile"])
+    usual = published_values(text) | profile_values(text, values["profile"])
     changes = {name: value for name, value in values.items() if value != usual[name]}
     return values, f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{_set(changes)}"
 
@@ -147,7 +147,7 @@ def _provenance(name, profile, changes):
     """Return the provenance of an experiment's results: file, number, code, machine and computing time."""
     cells = grid(name, profile, **json.loads(changes))
     wanted = {canonical(cell) for cell in cells}
-    for folder in filter(None, (stored_in(profile), folder_of(profile))):
+    for folder in filter(None, (stored_folder(profile), folder_of(profile))):
         path = folder / f"{name}.parquet"
         rows = load(path) if path.exists() else None
         if rows is not None and wanted <= set(rows["cell"]):

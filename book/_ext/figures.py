@@ -1,7 +1,7 @@
 """The figures in HTML: on light and on dark paper, some also for wide screens, each with a row of links below.
 
 The row is made from FIGURE.json (`behind`). The text for the point under the pointer is made from FIGURE-readout.json
-(`attention_book.render.drawn`).
+(`attention_book.render.figure_data`).
 """
 
 import json

@@ -15,8 +15,8 @@ from behind import FIGURES, parameters
 
 from attention_book import paths
 from attention_book.published import COLUMNS, LIMIT, REASONS, THRESHOLDS, VERDICTS
-from attention_book.render.drawn import readout_of
-from attention_book.render.markup import COMPARISON, Table, compared, mathtext
+from attention_book.render.figure_data import readout_of
+from attention_book.render.markup import COMPARISON, Table, comparison_label, mathtext
 from attention_book.render.style import COLOURS, NEUTRAL, list_panel, styled
 from attention_book.store.provenance import environment
 from attention_phases.measured import Measured
@@ -216,7 +216,7 @@ def _draw_line(axes, place, rows, marker, figure):
     for row in rows.itertuples():
         colour = COLOURS.get(row.parameters.get("branch", row.parameters.get("solution")), NEUTRAL)
         face = "none" if row.verdict == "not comparable" else colour
-        what = mathtext(compared(row.quantity, row.parameters))
+        what = mathtext(comparison_label(row.quantity, row.parameters))
         name = f"_{figure}: {what}; published {row.published}, ours {Measured(row.value, row.error).text}"
         at = round(row.sigma, 2)  # the value in the text for readers
         axes.plot(at, place, marker, color=colour, markerfacecolor=face, alpha=0.8, label=name)

@@ -23,7 +23,7 @@ def checkout():
     return ROOT
 
 
-def lacking(what, error):
+def missing_package(what, error):
     """Return a message that names the missing package of a `ModuleNotFoundError` and says how to install it."""
     how = "pip install -e '.[book]', in a checkout of the book, installs it"
     return f"{what} needs {error.name}, which is not installed: {how}"

@@ -15,7 +15,7 @@ from attention_phases.measured import Measured
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNumber:
     """A published number with its source and, where it is known, its standard error."""
 
     text: str  #: the number as printed
@@ -34,7 +34,7 @@ class Published:
 
 
 def _numbers(source, names, texts, **more):
-    return {name: Published(text, source, **more) for name, text in zip(names, texts.split(), strict=True)}
+    return {name: PublishedNumber(text, source, **more) for name, text in zip(names, texts.split(), strict=True)}
 
 
 # The thresholds have the digits of the authors' public plotting notebook. Their public curves of the training losses at
@@ -57,14 +57,14 @@ LINEAR_ALPHA = _numbers(
 THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
 
 # Test error of the linear model by theory, at omega = 0.3. It is stored as the sum over both tokens.
-LINEAR_MODEL = Published("0.0019904589", "public notebook of the theory")
+LINEAR_MODEL = PublishedNumber("0.0019904589", "public notebook of the theory")
 
-_AT_TWO = "Fig. 2, theory, alpha = 2"
+_SOURCE = "Fig. 2, theory, alpha = 2"
 FIG2_THEORY = {  # solutions of both branches at alpha = 2
     "semantic": _numbers(
-        _AT_TWO, ("q", "V", "theta", "train_loss", "test_mse"), "0.1142 12.33 0.1586 0.003599 0.001397"
+        _SOURCE, ("q", "V", "theta", "train_loss", "test_mse"), "0.1142 12.33 0.1586 0.003599 0.001397"
     ),
-    "positional": _numbers(_AT_TWO, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
+    "positional": _numbers(_SOURCE, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
 }
 FIG2_STUDENTS = {  # gradient descent from the positional start, by alpha
     alpha: _numbers("Fig. 2, experiments", ("test_mse", "linear_mse", "train_loss", "m/sigma^2"), texts, n=24)
@@ -88,7 +88,7 @@ SCALING = {
 
 RUNS = 10  # number of runs of the histogram task
 # The standard deviations of Table 1 divide by n for accuracies and by n - 1 for distances.
-LESS = {"accuracy": 0, "start to trained": 1, "trained to final": 1, "of_zeros": 1}
+LOST_DEGREES = {"accuracy": 0, "start to trained": 1, "trained to final": 1, "of_zeros": 1}
 
 
 def _mean_and_spread(name, texts):
@@ -97,12 +97,12 @@ def _mean_and_spread(name, texts):
     The standard error of the standard deviation assumes that the runs are normally distributed.
     """
     mean, spread = texts.split()
-    errors = float(spread) / sqrt(RUNS - 1 + LESS[name]), float(spread) / sqrt(2 * (RUNS - 1))
-    return tuple(Published(text, "Table 1", stderr=error, n=RUNS) for text, error in zip((mean, spread), errors))
+    errors = float(spread) / sqrt(RUNS - 1 + LOST_DEGREES[name]), float(spread) / sqrt(2 * (RUNS - 1))
+    return tuple(PublishedNumber(text, "Table 1", stderr=error, n=RUNS) for text, error in zip((mean, spread), errors))
 
 
 HISTOGRAM = {  # mean and standard deviation of ten runs of the histogram task
-    variant: {name: _mean_and_spread(name, text) for name, text in zip(LESS, texts, strict=True)}
+    variant: {name: _mean_and_spread(name, text) for name, text in zip(LOST_DEGREES, texts, strict=True)}
     for variant, texts in {
         "positional": ("0.99885 0.00045", "158.9 4.4", "0.612 0.126", "0.115 0.009"),
         "semantic": ("0.99894 0.00117", "163.7 8.9", "0.465 0.237", "0.103 0.019"),
@@ -132,7 +132,7 @@ class Comparison:
 
     quantity: str  #: a name of `render.headings`
     parameters: dict[str, Hashable]  #: conditions of the measurement, such as {"omega": 0.3, "branch": "semantic"}
-    published: Published  #: the published number
+    published: PublishedNumber  #: the published number
     ours: Measured  #: our number; its error (> 0) comes from the quadrature (theory) or from data sets
     evidence: str  #: source of our number, one of `EVIDENCE`
     n: int  #: number of independent quadratures, instances or runs behind our number

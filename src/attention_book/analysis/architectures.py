@@ -17,8 +17,8 @@ TITLES = {
     "three tokens": "three tokens",
     "four tokens": "four tokens",
 }
-ONE = ("q", "m", "theta", "train_loss", "test_mse")
-TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
+RANK1_NAMES = ("q", "m", "theta", "train_loss", "test_mse")
+RANK2_NAMES = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
 
 
 def select(table, architecture):
@@ -28,12 +28,12 @@ def select(table, architecture):
 
 
 def standard_student_theory(profile):
-    """Return the theory of the standard student over alpha, as from `by_branch`, and both thresholds by kind."""
+    """Return the theory of the standard student over alpha, as from `branch_tables`, and both thresholds by kind."""
     lines = theory_lines(profile, [Task().omega])
-    return by_branch(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
+    return branch_tables(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
-def by_branch(lines):
+def branch_tables(lines):
     """Return the rows of both branches and of the gap between their losses over alpha, by name.
 
     A frame is empty if the lines have no such rows.
@@ -57,7 +57,7 @@ def threshold_moves(students):
     return pd.concat(parts, axis=1).reset_index()
 
 
-def beside_students(usual, thresholds, table):
+def compare_thresholds(usual, thresholds, table):
     """Return the thresholds of theory together with the thresholds of the standard student and of trained students.
 
     The columns are `threshold`; `usual`, `theory` and `trained` with their errors; and `sigma_off`, trained minus
@@ -76,7 +76,7 @@ def beside_students(usual, thresholds, table):
     return rows.assign(sigma_off=difference_in_errors(rows, "trained", "theory")).rename_axis("threshold").reset_index()
 
 
-def beside_theory(pairs, power=1.0):
+def compare_with_theory(pairs, power=1.0):
     """Return a comparison of students, extrapolated to infinite d, with theory.
 
     The columns are `case`, `alpha` and `quantity`; `theory` and `limit` (students at infinite d) with their errors;

@@ -19,7 +19,7 @@ from ..published import Comparison, compare
 from .instances import GAPS, absolute_means
 from .thresholds import crossings, curve
 
-LEFT = 0.2  # largest share of a difference that the published rules may leave or exceed and still count as its cause
+SLACK = 0.2  # largest share of a difference that the published rules may leave or exceed and still count as its cause
 MANY_MINIMA = 0.2  # both valleys hold many minima near the transition if omega is smaller
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
@@ -33,7 +33,7 @@ def cause(known, ours, by_rule):
     The rules explain a difference if they account for 80 to 120 % of it, within its error. They explain nothing if they
     give no number (NaN).
     """
-    bound = LEFT * abs(ours.value - known.value) + hypot(ours.error, known.rounding)
+    bound = SLACK * abs(ours.value - known.value) + hypot(ours.error, known.rounding)
     return "quadrature" if abs(by_rule - known.value) <= bound else "cause unknown"
 
 

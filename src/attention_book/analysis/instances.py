@@ -14,7 +14,7 @@ from ..experiments.students import CONTROLS
 
 POWERS = (0.5, 2 / 3, 1.0, 1.5)  # exponents of 1/d that means at a few d cannot distinguish
 Z = 1.96  # half width of an interval of 95 %, in standard errors
-MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
+MEAN_COLUMNS = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
 def size_of(students, name):
@@ -53,7 +53,7 @@ def root_mean_squares(squares):
     return roots.add_suffix("_rms").join((squares.sem() / (2 * roots)).add_suffix("_rms_error"))
 
 
-def in_errors(difference, *errors):
+def error_ratio(difference, *errors):
     """Return a difference in units of the combined standard error.
 
     errors: the errors of both numbers, at least one of them > 0; they are added in quadrature.
@@ -63,7 +63,7 @@ def in_errors(difference, *errors):
 
 def difference_in_errors(rows, name, other):
     """Return the difference of two columns of a frame in units of the combined standard error."""
-    return in_errors(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
+    return error_ratio(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
 
 
 def wilson(share, count):
@@ -75,13 +75,13 @@ def wilson(share, count):
 
 
 def instance_means(table, along="alpha"):
-    """Return the means of `MEASURED` over data sets, with errors, by start and by `along` ("alpha" or "d").
+    """Return the means of `MEAN_COLUMNS` over data sets, with errors, by start and by `along` ("alpha" or "d").
 
     All students have one optimiser. For the overlap whose sign is random, the frame also has the root mean squares
     "m_rms" and "theta_rms".
     """
     where = [table["start"], table[along]]
-    means = with_errors(table[list(MEASURED)].groupby(where))
+    means = with_errors(table[list(MEAN_COLUMNS)].groupby(where))
     return means.join(root_mean_squares((table[["m", "theta"]] ** 2).groupby(where)))
 
 
@@ -97,19 +97,19 @@ def absolute_means(table, sigma, along="alpha"):
     return means
 
 
-def by_data_set(table, start, quantity):
+def seed_table(table, start, quantity):
     """Return a quantity of the students of one start and one optimiser, with alpha as rows and seeds as columns."""
     return table[table["start"] == start].pivot(index="alpha", columns="seed", values=quantity)
 
 
 def training_gap(table):
     """Return the semantic minus the positional training loss on each data set: alpha by seed."""
-    return by_data_set(table, "semantic", "train_loss") - by_data_set(table, "positional", "train_loss")
+    return seed_table(table, "semantic", "train_loss") - seed_table(table, "positional", "train_loss")
 
 
 def test_gap(table, start="semantic"):
     """Return the test error of one start minus the test error of the linear fit on the same data: alpha by seed."""
-    return by_data_set(table, start, "test_mse") - by_data_set(table, start, "linear_mse")
+    return seed_table(table, start, "test_mse") - seed_table(table, start, "linear_mse")
 
 
 GAPS = {"critical": training_gap, "linear": test_gap}  # quantity that falls through zero at each threshold
@@ -120,8 +120,8 @@ def advantage(table):
 
     The result has alpha as rows and seeds as columns.
     """
-    semantic, positional = (by_data_set(table, start, "test_mse") for start in ("semantic", "positional"))
-    return by_data_set(table, "semantic", "linear_mse") - semantic.where(training_gap(table) <= 0, positional)
+    semantic, positional = (seed_table(table, start, "test_mse") for start in ("semantic", "positional"))
+    return seed_table(table, "semantic", "linear_mse") - semantic.where(training_gap(table) <= 0, positional)
 
 
 def gap_map(table, gap):
@@ -222,12 +222,12 @@ def limit(values):
 
     values: `Measured` by d; NaN values are left out.
     """
-    lines = {power: line_in(power, values)[0] for power in POWERS}
+    lines = {power: power_limit(power, values)[0] for power in POWERS}
     value, error = lines[1.0]
     return Measured(value, float(np.hypot(error, np.ptp([other for other, _ in lines.values()]) / 2)))
 
 
-def line_in(power, values):
+def power_limit(power, values):
     """Return the limit extrapolated by a straight line in d^-power, with the error of this fit only, and its chi^2."""
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
@@ -247,7 +247,7 @@ def minimum_responses(table):
     `V_H`, with its error, is the response of the students that stayed. Its standard deviation over data sets falls like
     d^-1/2. It is estimated from all d together, because the four data sets of one d are too few.
 
-    table: rows of `staying.stay`.
+    table: rows of `staying.stay_rows`.
     """
     rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).round({"alpha": 2})
     is_semantic = rows["theta"].abs() > rows["sigma"] ** 2 * rows["m"].abs()
@@ -261,7 +261,7 @@ def minimum_responses(table):
     return frame_of(limits, groups.keys, "V_H").join(groups["V_H"].agg(stayed="count", students="size"))
 
 
-def by_dimension(table):
+def crossing_limits(table):
     """Return two frames on where the gap of the experiment "crossing" vanishes, all with errors.
 
     The first frame has alpha and slope by omega and d. The second frame has the limit of alpha at infinite d, by omega.

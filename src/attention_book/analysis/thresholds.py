@@ -13,8 +13,8 @@ from ..experiments.results import read_cells
 from .instances import GAPS, difference_in_errors, frame_of
 
 NEAREST_ALPHAS = 6  # number of alphas, which span 0.4 on the published grid
-CLEARLY = 2  # least size of a negative slope in standard errors, because the result is divided by the slope
-SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
+LEAST_STEEPNESS = 2  # least size of a negative slope in standard errors, because the result is divided by the slope
+SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
 def line_cells(profile, omegas):
@@ -140,7 +140,7 @@ def shift_against_control(gaps, control):
     The result is the difference of both means divided by the slope of the control. Both are taken from a straight line
     through the `NEAREST_ALPHAS` closest to the crossing of the control. This estimate has a much smaller error than the
     difference of two values of `crossing`, whose slopes are noisy. The result is NaN if the control does not fall
-    through zero, or if its slope is not below zero by `CLEARLY` standard errors.
+    through zero, or if its slope is not below zero by `LEAST_STEEPNESS` standard errors.
 
     gaps, control: alpha by seed; the control has every alpha and every seed of the gaps.
     """
@@ -153,7 +153,7 @@ def shift_against_control(gaps, control):
     away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
     level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - root], axis=1))
     steepness = slope @ usual.mean(1)
-    if steepness > -CLEARLY * _sum_error(slope[:, None] * usual):
+    if steepness > -LEAST_STEEPNESS * _sum_error(slope[:, None] * usual):
         return UNKNOWN
     later = -level @ away.mean(1) / steepness
     to_first_order = level[:, None] * away + later * slope[:, None] * usual
@@ -165,7 +165,7 @@ def _sum_error(values):
     return (values.var(1, ddof=1).sum() / values.shape[1]) ** 0.5
 
 
-def shifts_by(table, control, along="omega"):
+def threshold_shifts(table, control, along="omega"):
     """Return `shift_against_control` of both thresholds for two sets of students trained on the same data.
 
     The result has a frame for "critical" and one for "linear". Its rows are the values of `along` (a column or a list
@@ -197,7 +197,7 @@ def side_by_side(thresholds, index):
     return pd.concat([frame.set_axis([name, f"{name}_error"], axis=1) for name, frame in known], axis=1)
 
 
-def against_theory(trained, theory, only=None):
+def compare_crossings(trained, theory, only=None):
     """Return the thresholds of trained students together with the thresholds of theory.
 
     The index becomes columns. `trained` and `theory` have errors, and only rows that have both are kept. `sigma_off` is
@@ -230,7 +230,7 @@ def with_one_step(table, what="critical", lines=None):
     """
     rows = rows_of(table, what).set_index("omega").sort_index()
     resolved = rows["reason"].astype(str) == ""
-    rows = rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
+    rows = rows.reindex(columns=SHIFT_COLUMNS).astype(float).assign(resolved=resolved).dropna()
     if lines is not None:
         shared = curve(lines, what).set_axis(["symmetric", "symmetric_error"], axis=1)
         rows.update(shared)

@@ -138,11 +138,11 @@ def figures(options):
     JSON: figures, each with figure (its name), notebook, title, and parameters (the names that `figure --set` accepts).
     """
     from ..paths import notebooks, title
-    from .parameters import declared
+    from .parameters import published_values
 
     rows = []
     for name, text in notebooks().items():
-        parameters = [parameter for parameter in declared(text) if parameter != "profile"]
+        parameters = [parameter for parameter in published_values(text) if parameter != "profile"]
         about = title(text.read_text(encoding="utf-8"))
         rows.append({"figure": name, "notebook": f"notebooks/{text.name}", "title": about, "parameters": parameters})
     return {"figures": rows}

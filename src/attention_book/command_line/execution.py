@@ -23,16 +23,16 @@ from attention_phases.errors import BadInput, NotebookError, check_choice
 
 from .. import paths
 from ..experiments import PROFILES
-from ..experiments.results import stored_in
+from ..experiments.results import stored_folder
 from ..store.sweep import bar_or_lines, one_line
-from .parameters import assigned, checked, marked, notebook_of, of_profile
+from .parameters import check_values, notebook_of, profile_values, shell_values, with_banner
 
-KEPT = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
+KEPT_FOLDER = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
 LONGEST_FOLDER = 70  # bytes of the temporary folder's name, because some systems allow only 103 for a socket in it
 
 
 @contextmanager
-def kernels_apart():
+def isolated_kernels():
     """Yield options of papermill for kernels that are isolated from other processes and from IPython's user settings.
 
     These kernels communicate over sockets in a folder of their own, not over ports, and they look for start-up files in
@@ -65,7 +65,7 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
 
     A cell that fails raises `NotebookError`. It raises `BadInput` if a parameter has a value that it cannot use.
     """
-    sizes, changes = checked(text, values), checked(text, changes or {})
+    sizes, changes = check_values(text, values), check_values(text, changes or {})
     done, failed = folder / f"{text.stem}.ipynb", folder / f"{text.stem}.failed.ipynb"
     inputs = fingerprint(text, [sizes, changes])
     if not force and done.exists() and nbformat.read(done, 4).metadata.get("inputs") == inputs:
@@ -78,7 +78,7 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     except KeyboardInterrupt:
         failed.unlink()
         raise
-    keep(marked(executed, text, sizes, changes), done, inputs, time.perf_counter() - began)
+    keep(with_banner(executed, text, sizes, changes), done, inputs, time.perf_counter() - began)
     failed.unlink()
     return True
 
@@ -99,7 +99,7 @@ def _run(path, text, values, bar):
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
     for name in ("asyncio", "papermill"):  # the one-line error below replaces their messages about a kernel that ends
         logging.getLogger(name).disabled = True
-    with kernels_apart() as apart:
+    with isolated_kernels() as apart:
         try:
             return papermill.execute_notebook(str(path), str(path), values, **options, **apart)
         except PapermillExecutionError as error:
@@ -120,7 +120,7 @@ def fingerprint(text, values):
     """Return a hash of everything that an executed notebook depends on."""
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
     library = sorted((paths.ROOT / "src").rglob("*.py"))
-    folders = {paths.DATA, *filter(None, map(stored_in, PROFILES))}
+    folders = {paths.DATA, *filter(None, map(stored_folder, PROFILES))}
     stored = sorted(path for folder in folders for path in folder.glob("*.parquet"))
     for path in [text, *library, *stored, paths.ROOT / "constraints.txt"]:
         digest.update(path.name.encode() + path.read_bytes())
@@ -164,7 +164,7 @@ def run_figure(name, profile, settings, folder, quiet):
     texts = paths.notebooks()
     by_file = {text.stem: short for short, text in texts.items()}
     text = texts[check_choice("figure", by_file.get(name, name), tuple(texts))]
-    sizes, changes = of_profile(text, profile), assigned(text, settings)
+    sizes, changes = profile_values(text, profile), shell_values(text, settings)
     done = folder / f"{text.stem}.ipynb"
     try:
         execute(text, folder, sizes, changes, bar=not quiet)

@@ -20,9 +20,9 @@ from attention_phases.records import code_in_words, origin_of
 from attention_phases.task import Task
 
 from ..experiments import GRIDS, PROFILES
-from ..paths import lacking
+from ..paths import missing_package
 from . import commands
-from .printing import about, print_anything, readable_text
+from .printing import docstring_of, print_anything, readable_text
 
 # These arguments of the library have options with other names.
 OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation"}
@@ -45,7 +45,7 @@ def main(arguments=None):
     except ModuleNotFoundError as error:
         if error.name.startswith("attention_"):
             raise
-        return _complain(lacking(options.command.__name__, error))
+        return _complain(missing_package(options.command.__name__, error))
     except OSError as error:  # such as a full disk or a folder without permission to write
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
@@ -128,7 +128,7 @@ class _Version(argparse.Action):
 
 def parser():
     """Return the parser of the command line, whose result has the function of the chosen command as `command`."""
-    parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__])[0])
+    parser = _Parser(prog="attention-phases", description=docstring_of(sys.modules[__name__])[0])
     parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="version and commit")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
@@ -138,7 +138,7 @@ def parser():
     option("--quiet", action="store_true", help="show no progress on stderr")
 
     def add(command):
-        text, answer = about(command)
+        text, answer = docstring_of(command)
         of_command = {"help": text, "description": text, "epilog": answer}
         subparser = subparsers.add_parser(command.__name__, **of_command, parents=[common])
         subparser.set_defaults(command=command)

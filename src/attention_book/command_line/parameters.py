@@ -31,12 +31,12 @@ def notebook_of(text, changes=None):
     "published-only" are left out instead.
     """
     notebook = jupytext.reads(read_edited(text), ".md")
-    other = "published-only" if unpublished(text, changes or {}) else "changed-only"
+    other = "published-only" if changed_values(text, changes or {}) else "changed-only"
     notebook.cells = [cell for cell in notebook.cells if other not in cell.metadata.get("tags", ())]
     return notebook
 
 
-def declared(text):
+def published_values(text):
     """Return the published values of the parameters of a text notebook, by name."""
     sources = _parameter_cells(read_edited(text))
     if len(sources) != 1:
@@ -59,7 +59,7 @@ def assignments(source):
     return {line.targets[0].id: ast.literal_eval(line.value) for line in ast.parse(source).body}
 
 
-def of_profile(text, profile):
+def profile_values(text, profile):
     """Return the values that a profile sets in a notebook: `profile`, and the sizes in the file "profiles.toml"."""
     check_choice("profile", profile, PROFILES)
     tables = tomllib.loads(read_edited(text.with_name("profiles.toml")))
@@ -68,22 +68,22 @@ def of_profile(text, profile):
         check_choice("profile of profiles.toml", name, PROFILES)
         for table in sizes:
             check_choice(f"notebook of profile {name}", table, texts)
-    return checked(text, {**tables.get(profile, {}).get(text.stem, {}), "profile": profile})
+    return check_values(text, {**tables.get(profile, {}).get(text.stem, {}), "profile": profile})
 
 
-def checked(text, values, fixed=()):
+def check_values(text, values, fixed=()):
     """Return values for parameters of a notebook, converted to the types of the published values.
 
     Raises `BadInput` for a name that is not a parameter of the notebook, for a value of another type, and for a
     parameter in `fixed`.
     """
-    published, typed = {name: value for name, value in declared(text).items() if name not in fixed}, {}
+    published, typed = {name: value for name, value in published_values(text).items() if name not in fixed}, {}
     for name, value in values.items():
         if name not in published:
             names = ", ".join(published) or "none"
             raise BadInput(f"{name} is no parameter of the notebook {text.stem}, whose parameters are: {names}")
         try:
-            typed[name] = _as_type_of(published[name], value)
+            typed[name] = _convert_like(published[name], value)
         except TypeError:
             kinds = {str: "a text", int: "a whole number", float: "a number"}
             kind = kinds.get(type(published[name])) or f"of the form {format_value(published[name])}"
@@ -91,12 +91,12 @@ def checked(text, values, fixed=()):
     return typed
 
 
-def assigned(text, settings):
+def shell_values(text, settings):
     """Return the values that a shell sets by settings "name=value"; the parameter `profile` is not allowed."""
-    published, values = declared(text), texts_of(settings)
+    published, values = published_values(text), texts_of(settings)
     texts = {name for name, value in published.items() if isinstance(value, str)}
     typed = {name: value if name in texts else parse_value(value) for name, value in values.items()}
-    return checked(text, typed, fixed=["profile"])
+    return check_values(text, typed, fixed=["profile"])
 
 
 def texts_of(settings):
@@ -129,10 +129,10 @@ def format_value(value):
     return json.dumps(value)
 
 
-def _as_type_of(like, value):
+def _convert_like(like, value):
     """Return a value with the type of `like`, or raise TypeError; a whole number is accepted as a float."""
     if isinstance(like, list) and isinstance(value, list) and value:
-        return [_as_type_of(like[0], item) for item in value]
+        return [_convert_like(like[0], item) for item in value]
     if isinstance(like, float) and type(value) is int:
         return float(value)
     if type(value) is not type(like) or value == []:
@@ -143,13 +143,13 @@ def _as_type_of(like, value):
 # Pages with other values
 
 
-def unpublished(text, changes):
+def changed_values(text, changes):
     """Return the changed values of a notebook that differ from its published values."""
-    published = declared(text)
+    published = published_values(text)
     return {name: value for name, value in changes.items() if value != published[name]}
 
 
-def marked(notebook, text, sizes, changes):
+def with_banner(notebook, text, sizes, changes):
     """Return an executed notebook with a banner below its title if any parameter differs from the published value.
 
     If the reader has changed a value, only figures and tables remain, because the title and every sentence are about
@@ -161,7 +161,7 @@ def marked(notebook, text, sizes, changes):
     sizes: values that a profile sets.
     changes: values that the reader sets.
     """
-    published, changed = declared(text), unpublished(text, changes)
+    published, changed = published_values(text), changed_values(text, changes)
     smaller = {name: value for name, value in sizes.items() if value != published[name] and name not in changes}
     if not changed and not smaller:
         return notebook

@@ -7,7 +7,7 @@ from io import TextIOWrapper
 from attention_phases.measured import with_error
 
 
-def about(thing):
+def docstring_of(thing):
     """Return the first line of a docstring and the rest as one line.
 
     If Python runs without docstrings, they are read from the source.
@@ -29,7 +29,7 @@ def readable_text(result):
         first = next(iter(result))
         result[first] = with_error(result[first], error)
     tables = {name: rows for name, rows in result.items() if isinstance(rows, list) and isinstance([*rows, 0][0], dict)}
-    values = {name: _shown(value) for name, value in result.items() if name not in tables}
+    values = {name: _value_text(value) for name, value in result.items() if name not in tables}
     width = max(map(len, values), default=0)
     lines = "\n".join(f"{name:{width}} = {value}" for name, value in values.items())
     return "\n\n".join(filter(None, [lines, *map(_table, tables.values())]))
@@ -37,21 +37,21 @@ def readable_text(result):
 
 def _table(rows):
     """Return rows (dicts of the same names) as a text in aligned columns: words to the left, numbers to the right."""
-    lines = [[*rows[0]], *([_shown(value) for value in row.values()] for row in rows)]
+    lines = [[*rows[0]], *([_value_text(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     adjusts = [str.ljust if isinstance(value, str) else str.rjust for value in rows[0].values()]
     aligned = [[adjust(text, width) for adjust, text, width in zip(adjusts, line, widths)] for line in lines]
     return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
-def _shown(value):
+def _value_text(value):
     """Return a value as text for people: numbers with six digits, matrices as "a, b; c, d"."""
     if value is None:
         return "none"
     if isinstance(value, str | int):
         return str(value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
+        return ", ".join(f"{name} {_value_text(entry)}" for name, entry in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return ("; " if value and isinstance(value[0], list) else ", ").join(map(_shown, value)) or "none"
+        return ("; " if value and isinstance(value[0], list) else ", ").join(map(_value_text, value)) or "none"
     return f"{value:.6g}"

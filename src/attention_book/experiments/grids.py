@@ -13,7 +13,7 @@ PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # the published grid
 OMEGAS = [round(0.02 * k, 2) for k in range(1, 26)]
 
-OF_TASK = [field.name for field in fields(Task)]
+TASK_FIELDS = [field.name for field in fields(Task)]
 GRIDS = {}  # functions by name that return cells for a profile and for parameters that differ from the published ones
 
 
@@ -45,7 +45,7 @@ def register(cell_type, name, fixed=None):
     def at_sizes(**sizes):
         def cells_at(profile, **changes):
             tables = sizes[profile] if isinstance(sizes[profile], list) else [sizes[profile]]
-            return [cell for table in tables for cell in cells_of(name, cell_type, completed(table, fixed), **changes)]
+            return [cell for table in tables for cell in cells_of(name, cell_type, fill_table(table, fixed), **changes)]
 
         GRIDS[name] = cells_at
 
@@ -57,7 +57,7 @@ def cells_of(name, cell_type, table, **changes):
 
     changes: values that replace values of the table, or parameters of the task that the cells share.
     """
-    of_task = OF_TASK if isinstance(table.get("task"), Task) else []
+    of_task = TASK_FIELDS if isinstance(table.get("task"), Task) else []
     for parameter in changes:
         check_choice("parameter", parameter, (*table, *of_task))
     task = {name: value for name, value in changes.items() if name not in table}
@@ -75,7 +75,7 @@ def cells_of(name, cell_type, table, **changes):
     return cells
 
 
-def completed(table, usual):
+def fill_table(table, usual):
     """Return a table with usual values for the fields that it does not name; these fields come first."""
     return {field: value for field, value in (usual or {}).items() if field not in table} | table
 
@@ -85,7 +85,7 @@ def tasks(omegas, **parameters):
     return [Task(omega=omega, **parameters) for omega in omegas]
 
 
-def at(*points):
+def with_tasks(*points):
     """Return points (omega, alpha, ...) as points (task, alpha, ...)."""
     return [(Task(omega=omega), *rest) for omega, *rest in points]
 

@@ -14,7 +14,7 @@ FLOOR_TERM = 2e-7
 # which may differ between machines. Larger displacements, up to 2e-4, find more of the neighbouring minima.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
 BEGINNING = 2  # number of rows that a beginning has
-BY_ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
+ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
 
 Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; a column without one must be equal
 
@@ -57,14 +57,14 @@ class Kind(NamedTuple):
         }
 
 
-def work(cell, **options) -> list[dict]:
+def compute_rows(cell, **options) -> list[dict]:
     """Return the rows of a cell of any kind."""
     return cell.kind.worker(cell, **options)
 
 
 def displaced_runs(cell):
     """Return the rows of several runs of a cell, of which all but the first start from displaced weights."""
-    return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
+    return [compute_rows(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
 
 
 def with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:

@@ -10,17 +10,17 @@ from attention_phases.task import Task
 
 from .grids import ALPHAS, register
 from .kinds import Kind, with_errors
-from .students import INFORMED, OF_COLUMNS, OF_TEACHERS
+from .students import INFORMED, PAIR_OVERLAPS, TEACHER_OVERLAPS
 
 # These are factors of the line's number of points. A crossing, a border and an end are single numbers, so that more
 # points are affordable.
-OF_NUMBER, OF_END, OF_VARIANT = 16, 2, 4
-OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
+NUMBER_POINTS, END_POINTS, VARIANT_POINTS = 16, 2, 4
+THRESHOLD_KINDS = ("critical", "linear")  # thresholds of the standard student
 
 # At places where the proximal point jumps, the solver ends within a fifth of an error bar of the fixed point, and
 # rounding decides where.
-_OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
-THEORY = with_errors((*_OF_THEORY, *OF_COLUMNS, *OF_TEACHERS), (1e-3, 1e-9), (5e-2, 1e-9))
+_THEORY_COLUMNS = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
+THEORY = with_errors((*_THEORY_COLUMNS, *PAIR_OVERLAPS, *TEACHER_OVERLAPS), (1e-3, 1e-9), (5e-2, 1e-9))
 
 # These are the labels of rows.
 ROWS = ("baseline", "symmetric", "both", "gap", "symmetric gap", "critical", "linear", "second", "semantic at linear")
@@ -64,8 +64,8 @@ def standard_line(cell) -> list[dict]:
         branches["symmetric"] = follow(task, "symmetric", missing, cell.points, **quadrature)
     baseline = linear_baseline(task)
     rows = [{"what": "baseline", "test_mse": baseline}, *_gap_rows(branches), *_branch_rows(task, branches)]
-    for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
-    for kind in OF_STANDARD:
+    for_numbers = min(NUMBER_POINTS * cell.points, usual_points("threshold"))
+    for kind in THRESHOLD_KINDS:
         if all(branches[branch] for branch in COMPARED_BRANCHES[kind]) or not alphas:
             near = seen_between(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
@@ -77,7 +77,7 @@ def standard_line(cell) -> list[dict]:
                     for branch, solution in crossing.solutions.items()
                 ]
     for branch in INFORMED:
-        ends = branch_ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
+        ends = branch_ends(task, branch, alphas, branches[branch], points=END_POINTS * cell.points, **quadrature)
         rows += [{**mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
@@ -113,7 +113,7 @@ def variant_line(cell) -> list[dict]:
         if branches.keys() >= set(compared):
             near = seen_between(kind, branches, baseline)
             if near.exists or not alphas:
-                crossing = threshold(task, kind, OF_VARIANT * cell.points, **options, near=near)
+                crossing = threshold(task, kind, VARIANT_POINTS * cell.points, **options, near=near)
                 if crossing.exists:
                     rows.append(mark(kind, crossing.alpha))
     return rows
@@ -165,7 +165,7 @@ def _limits(task, branches, **options):
     return limits
 
 
-def finite(row):
+def prune(row):
     """Return a row without its numbers that are not finite."""
     return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
 

@@ -24,38 +24,38 @@ from ..store import provenance
 from ..store.parquet import column_value, export, load
 from ..store.sweep import Store, cluster, run
 from . import GRIDS, grid
-from .kinds import work
+from .kinds import compute_rows
 from .own import own_cells
 
-STORED = "ATTENTION_PHASES_STORED"  # environment variable that names a folder of results at reduced size, for tests
-BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}
-READ = []  # name and changes of each experiment that `read` has returned in this process
+STORE_NAME = "ATTENTION_PHASES_STORED"  # environment variable that names a folder of results at reduced size, for tests
+DEFAULTS = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}
+READINGS = []  # name and changes of each experiment that `read` has returned in this process
 
 
 def read(name, profile, task=None, **changes):
     """Return the table of an experiment, one row for each cell and start.
 
-    Each call is recorded in `READ`, so that a figure can name its data.
+    Each call is recorded in `READINGS`, so that a figure can name its data.
 
     Args:
         name: a key of `experiments.GRIDS`.
         profile: "paper" reads `data/` and computes the results that are missing there. "laptop" and "smoke" compute
             everything at reduced size and keep it under `_build/results/` until the code that computes it changes. If
-            `STORED` names a folder, they only read it, and a missing result is a `ResultError`.
+            `STORE_NAME` names a folder, they only read it, and a missing result is a `ResultError`.
         task: the `Task` of all cells, if it may differ from the published one.
         changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
     """
     changes = (vars(task) if task else {}) | changes
     cells = grid(name, profile, **changes)
-    if (name, changes) not in READ:
-        READ.append((name, changes))
+    if (name, changes) not in READINGS:
+        READINGS.append((name, changes))
     return read_cells(name, profile, cells)
 
 
 def read_cells(name, profile, cells):
     """Return the table of given cells of an experiment, which need not be in its grid; the call is not recorded."""
-    kept = stored_in(profile)
-    rows = of_cells(kept / f"{name}.parquet", cells) if kept else None
+    kept = stored_folder(profile)
+    rows = cell_rows(kept / f"{name}.parquet", cells) if kept else None
     if rows is not None:
         return rows
     if kept and profile != "paper":
@@ -67,10 +67,10 @@ def read_cells(name, profile, cells):
     with FileLock(folder / f"{name}.lock"):  # if several notebooks need it, one computes and the others wait
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
-        if of_cells(table, cells) is None:
+        if cell_rows(table, cells) is None:
             in_process = profile == "smoke"  # starting processes would take longer than the cells
             compute(cells, folder / f"{name}.sqlite", folder, workers=None, quiet=True, in_process=in_process)
-    return of_cells(table, cells)
+    return cell_rows(table, cells)
 
 
 def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu"):
@@ -109,12 +109,12 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
     in_process = workers == 1 and scheduler is None
     compute(cells, store, store.parent, workers, quiet, scheduler, device, in_process)
     table = store.parent / f"{cells[0].experiment}.parquet"
-    rows = of_cells(table, cells)
+    rows = cell_rows(table, cells)
     rows.attrs |= origin_of(store=str(store), table=str(table))
     return rows
 
 
-def of_cells(path, cells):
+def cell_rows(path, cells):
     """Return the rows of given cells of a table, or None if the table does not have all of these cells."""
     if not path.exists():
         return None
@@ -122,9 +122,9 @@ def of_cells(path, cells):
     return rows[rows["cell"].isin(wanted)] if wanted <= set(rows["cell"]) else None
 
 
-def stored_in(profile):
+def stored_folder(profile):
     """Return the folder of stored results that a profile reads, or None."""
-    named = os.environ.get(STORED)
+    named = os.environ.get(STORE_NAME)
     return DATA if profile == "paper" else named and Path(named)
 
 
@@ -146,10 +146,10 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
             raise BadInput(f"device {device} cannot compute the cells {', '.join(sorted(apart))}: use cpu")
         if scheduler is None and "cuda" in {device_for(device, cell.d) for cell in cells}:
             in_process = in_process or workers is None
-    on_device = partial(work, device=device) if device != "cpu" else work
+    on_device = partial(compute_rows, device=device) if device != "cpu" else compute_rows
     if Path(store_path).suffix == ".parquet":  # the table has this name
         raise BadInput("store", str(store_path), "an SQLite file, such as mine.sqlite; the table is written beside it")
-    with _telling(store_path), _executor(workers, scheduler, in_process) as executor:
+    with _kept_message(store_path), _executor(workers, scheduler, in_process) as executor:
         if BUILT in Path(store_path).parents:  # a folder that the caller names must exist
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)
         table = Path(folder) / f"{cells[0].experiment}.parquet"
@@ -168,7 +168,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
 
 
 @contextmanager
-def _telling(store_path):
+def _kept_message(store_path):
     """Let Ctrl-C say that the computed cells are kept, also while processes start or a table is written."""
     try:
         yield
@@ -182,7 +182,7 @@ def meanings():
     path = DATA / "datapackage.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["resources"] if path.exists() else []
     described = {field["name"]: field for table in tables for field in table["schema"]["fields"]}
-    usual = {name: {"usual": column_value(value)} for name, value in BY_DEFAULT.items()}  # fields that cells leave out
+    usual = {name: {"usual": column_value(value)} for name, value in DEFAULTS.items()}  # fields that cells leave out
     return {name: described.get(name, {}) | usual.get(name, {}) for name in {**described, **usual}}
 
 

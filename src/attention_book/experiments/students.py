@@ -9,26 +9,26 @@ from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.records import record_of, seed_sequence
 from attention_phases.task import Task
 
-from .grids import completed, register
-from .kinds import BY_ROUNDING, Kind, Tolerances, displaced_runs
+from .grids import fill_table, register
+from .kinds import ROUNDING, Kind, Tolerances, displaced_runs
 
 INFORMED = ("semantic", "positional")
 RANDOM = ("random",)
 CONTROLS = ("length", "blind", "aligned", "encoded")  # control variates, see `control_variates.controls`
-OF_COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # overlaps of two columns, without sigma^2
-OF_TEACHERS = ("teacher_1", "teacher_2")
+PAIR_OVERLAPS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # overlaps of two columns, without sigma^2
+TEACHER_OVERLAPS = ("teacher_1", "teacher_2")
 # Two runs of one cell may round their sums in a different order. Their end points then differ by |grad R| divided by
 # the smallest curvature: by up to 3e-5 in the overlaps at d = 1000, and by 3e-10 in the loss, which is flat there. The
 # tolerances are at least ten times larger, and a hundredth of the standard deviation between seeds.
 STUDENTS: Tolerances = {
-    **dict.fromkeys(("q", "m", "theta", *OF_TEACHERS), (0, 3e-4)),
-    **dict.fromkeys(OF_COLUMNS, (0, 1e-3)),
+    **dict.fromkeys(("q", "m", "theta", *TEACHER_OVERLAPS), (0, 3e-4)),
+    **dict.fromkeys(PAIR_OVERLAPS, (0, 1e-3)),
     **dict.fromkeys(CONTROLS, (0, 1e-9)),
     "train_loss": (0, 1e-8),
     "test_mse": (0, 3e-6),
     "linear_mse": (0, 5e-7),
 }
-UNREPEATABLE = {"seconds": "a time", "steps": BY_ROUNDING["grad_norm"], **BY_ROUNDING}
+NOISE_COLUMNS = {"seconds": "a time", "steps": ROUNDING["grad_norm"], **ROUNDING}
 
 
 def train_students(cell, displaced=0.0, device="cpu"):
@@ -84,7 +84,7 @@ class StudentCell(OnData):
     optimisers train on the same data.
     """
 
-    kind: ClassVar = Kind(train_students, STUDENTS, UNREPEATABLE, runs=displaced_runs)
+    kind: ClassVar = Kind(train_students, STUDENTS, NOISE_COLUMNS, runs=displaced_runs)
 
     optimizer: str
     starts: tuple = INFORMED
@@ -112,7 +112,7 @@ class ArchitectureCell(StudentCell):
 
 def students(name, fixed=None, cell_type=StudentCell):
     """Register an experiment on students, which have the standard task and L-BFGS unless a table says otherwise."""
-    return register(cell_type, name, completed(fixed or {}, {"task": Task(), "optimizer": "lbfgs"}))
+    return register(cell_type, name, fill_table(fixed or {}, {"task": Task(), "optimizer": "lbfgs"}))
 
 
 def variants(name, fixed=None):
@@ -120,6 +120,6 @@ def variants(name, fixed=None):
     return students(name, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell)
 
 
-def both(seeds, repeated):
+def seed_pairs(seeds, repeated):
     """Return an axis "optimizer seed": L-BFGS on all data sets, and published gradient descent on the first ones."""
     return [("lbfgs", seed) for seed in range(seeds)] + [("gd", seed) for seed in range(repeated)]

@@ -51,7 +51,7 @@ class OtherMinimum(NamedTuple):
     recomputed: float
 
 
-class Checked(NamedTuple):
+class CheckResult(NamedTuple):
     """The outcome of `check`."""
 
     cells: int  #: number of recomputed cells
@@ -71,7 +71,7 @@ class Checked(NamedTuple):
 
 
 def check(sample, seed=0, name=None, quiet=True):
-    """Recompute a random sample of the stored cells, and return `Checked`.
+    """Recompute a random sample of the stored cells, and return `CheckResult`.
 
     sample: number of cells.
     name: the experiment of the cells; by default all experiments.
@@ -97,7 +97,7 @@ def check(sample, seed=0, name=None, quiet=True):
                 if cell_type.kind.runs:
                     students += len(cell_type.kind.repeatable(rows))
                 bar.update()
-    return Checked(len(chosen), students, mismatches, others)
+    return CheckResult(len(chosen), students, mismatches, others)
 
 
 def check_cell(cell_type, rows):

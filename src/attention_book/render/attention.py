@@ -37,7 +37,7 @@ def answers(flat, sequences):
     return matrices(flat, sequences), counted(flat, sequences)
 
 
-def around_sgd(table, variant, sequences):
+def sgd_answers(table, variant, sequences):
     """Return the answers of run 0 of the experiment "histogram" after Adam, and the change of the matrices by SGD.
 
     They are in a dictionary by heading. Changes are rounded to a hundredth of a per cent, because further digits depend

@@ -21,7 +21,7 @@ from .headings import HEADINGS, SCALES, SYMBOLS, Heading
 COMPARISON = "comparison"  # key of a table's numbers in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
 SAMPLES = {"theory": "quadratures", "students": "data sets", "transformers": "runs"}  # samples behind our means
-OF_COMPARISONS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
+COMPARISON_COLUMNS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
 PHONE = 50  # characters in a line of a table on a phone
 NO_SPREAD = 1e-6  # standard deviation relative to the mean, below which runs are shown as the same number
 
@@ -49,8 +49,8 @@ class Table:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
         in_errors = f"In errors: the difference over the standard error of both sides, {LIMIT:g} at most to agree"
-        note = f"{shared(self.frame)}. {in_errors}"
-        table = html_table(readable(self.frame), self.caption, self.folded, note)
+        note = f"{shared_text(self.frame)}. {in_errors}"
+        table = html_table(readable_comparison(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Published numbers: {sources}.</p>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -60,7 +60,7 @@ class Table:
         return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
-def chosen(frame, *names):
+def choose_columns(frame, *names):
     """Return columns of a frame by name, each with its error, its standard deviation or its range."""
     parts = ("", *PARTS)
     return frame[[f"{name}{part}" for name in names for part in parts if f"{name}{part}" in frame]]
@@ -121,15 +121,15 @@ def anchor(caption):
     return "table-" + re.sub(r"[^a-z0-9]+", "-", re.sub("<[^>]*>", "", caption).lower()).strip("-")[:60].strip("-")
 
 
-def readable(comparison):
+def readable_comparison(comparison):
     """Return a frame from `published.compare` with the columns that pages show.
 
     Parameters that all rows share are left out.
     """
-    same = _same(comparison["parameters"])
+    same = _shared_values(comparison["parameters"])
     shown = comparison.assign(
         label=[
-            compared(quantity, {name: value for name, value in given.items() if name not in same})
+            comparison_label(quantity, {name: value for name, value in given.items() if name not in same})
             for quantity, given in zip(comparison["quantity"], comparison["parameters"])
         ],
         verdict=[
@@ -141,24 +141,24 @@ def readable(comparison):
             for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
         ],
     ).rename(columns={"error": "value_error", "sigma": "sigma_off"})
-    return shown[OF_COMPARISONS if comparison["evidence"].nunique() == 1 else [*OF_COMPARISONS, "evidence"]]
+    return shown[COMPARISON_COLUMNS if comparison["evidence"].nunique() == 1 else [*COMPARISON_COLUMNS, "evidence"]]
 
 
-def compared(quantity, parameters):
+def comparison_label(quantity, parameters):
     """Return the quantity of a row and its parameters as HTML, such as "α<sub>c</sub>, ω = 0.3"."""
     return ", ".join([symbol(quantity), *_texts(parameters)])
 
 
-def shared(comparison):
+def shared_text(comparison):
     """Return what all rows of `published.compare` share, as HTML: "In all rows α = 2. Ours: theory, 16 quadratures"."""
     kinds = comparison.groupby("evidence", sort=False)["n"]
     ranges = {kind: str(n.min()) if n.nunique() == 1 else f"{n.min()} to {n.max()}" for kind, n in kinds}
     ours = "Ours: " + "; ".join(f"{kind}, {size} {SAMPLES[kind]}" for kind, size in ranges.items())
-    texts = ", ".join(_texts(_same(comparison["parameters"])))
+    texts = ", ".join(_texts(_shared_values(comparison["parameters"])))
     return f"In all rows {texts}. {ours}" if texts else ours
 
 
-def _same(parameters):
+def _shared_values(parameters):
     """Return the parameters that all of several rows share; a single row shares none."""
     first, *others = parameters
     return {name: value for name, value in first.items() if others and all(o.get(name) == value for o in others)}
@@ -207,7 +207,7 @@ def _title(name, column):
 
 
 def _cell(name, row, column, kind, first):
-    text = _shown(name, row, column)
+    text = _cell_text(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
 
 
@@ -226,7 +226,7 @@ def _width(head, rows):
     return sum(max(column) + 1 for column in zip(*lengths))
 
 
-def _shown(name, row, column):
+def _cell_text(name, row, column):
     if row[name] is None:
         return column.missing
     if isinstance(row[name], bool):

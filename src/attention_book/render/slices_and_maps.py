@@ -29,7 +29,7 @@ def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, re
     """Draw a slice of one architecture over alpha: the gap of the training losses, the overlaps and the test errors.
 
     table: students from the semantic and the positional start.
-    theory: `by_branch`, drawn dotted where the gain exceeds 1; empty if theory does not cover the architecture.
+    theory: `branch_tables`, drawn dotted where the gain exceeds 1; empty if theory does not cover the architecture.
     tied: the dashed lines by branch, of the standard student or of another theory, which `reference` names.
     thresholds: `Measured` alpha of "critical" and "linear".
     baseline: test error of the linear model.

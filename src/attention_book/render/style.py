@@ -19,7 +19,7 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from attention_phases.errors import BadInput, check_choice, check_count, check_kind, check_positive
 from attention_phases.measured import Measured
 
-from .drawn import READOUT, csv_of, readout_of
+from .figure_data import READOUT, csv_of, readout_of
 from .markup import number
 from .wide import WIDE, wide_svg
 
@@ -92,7 +92,7 @@ def _show_in(shell):
     set_matplotlib_formats("svg", metadata={"Date": None})  # removes every other format
     formatters = shell.display_formatter.formatters
     draw = formatters[SVG].for_type(Figure)
-    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READ]}))
+    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READINGS]}))
     kinds = {
         "text/csv": lambda figure: csv_of(figure, NAMED) or None,
         READOUT: lambda figure: readout_of(figure, NAMED),

@@ -7,7 +7,7 @@ error, E[S^2] and E[S Y] use degree 11 for the outer average, over the student, 
 E[Y^2] uses degree 11. The weights E[Y] of the linear model use degree 7, and its error uses degree 11.
 
 Both rules of the plane are in Stroud's catalogue for E_2^{r^2}: 7-1, and a rule of degree 11 by Rabinowitz and
-Richtmyer (1969). The published iteration stops when changes fall below 1e-4. `stopped` does the same, but
+Richtmyer (1969). The published iteration stops when changes fall below 1e-4. `published_stops` does the same, but
 `solve_coarsely` continues.
 
 With so few points there are several positional solutions at small omega, for example three at omega = 0 and alpha =
@@ -32,7 +32,7 @@ from attention_phases.theory.setting import Setting
 from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
 
 RULE_DAMPING, RULE_STEPS, RULE_SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
-MANY = (2**12, 8)  # points and scrambles of the exact losses
+EXACT_NET = (2**12, 8)  # points and scrambles of the exact losses
 RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # relative shifts of alpha from the converged threshold, for the search
 AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
@@ -158,7 +158,7 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
         change = max(abs(new / old - 1).max() for old, new in zip(before, overlaps) if old.any())
         if change < RULE_SETTLED:
             break
-    exact = equations.average(setting, overlaps, gaussian_points(*MANY))
+    exact = equations.average(setting, overlaps, gaussian_points(*EXACT_NET))
     by_rule = rule_step(task, alpha, overlaps.scalars)
     return Coarse(
         overlaps=overlaps.scalars,
@@ -168,7 +168,7 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
     )
 
 
-def stopped(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
+def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
     """Return the overlaps of a branch at which the published iteration stops, at each alpha.
 
     The iteration at an alpha starts from the overlaps at the alpha before. It stops when the norm of the change of (q,

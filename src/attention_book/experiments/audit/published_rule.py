@@ -13,12 +13,12 @@ from attention_phases.task import Task
 
 from ..grids import register, tasks
 from ..kinds import Kind, with_errors
-from ..lines import OF_STANDARD, OnNets, finite, mark
+from ..lines import THRESHOLD_KINDS, OnNets, mark, prune
 from ..paper.fig03 import PUBLISHED_OMEGAS
 from ..students import INFORMED
 
 
-def by_published_rule(cell) -> list[dict]:
+def rows_by_published_rule(cell) -> list[dict]:
     """Return the rows of a `RuleCell`: results by the published rules and results with many points.
 
     Without alphas, there is a row for each threshold that exists, with the label "critical" or "linear". `alpha` and
@@ -44,16 +44,16 @@ def by_published_rule(cell) -> list[dict]:
             for quantity in ("q", "V", "train_loss", "test_mse", *own):
                 row = {"what": branch, "alpha": alpha, "quantity": quantity, "rule": abs(values[quantity])}
                 row |= {"many": abs(converged[quantity]), "many_error": many.stderr[quantity]}
-                rows.append(finite(row))
+                rows.append(prune(row))
     if cell.alphas:
         return rows
     by_rule, exact = rule_baseline(task), linear_baseline(task)
     rows.append({"what": "baseline", "quantity": "test_mse", "rule": by_rule, "many": exact})
-    for kind in OF_STANDARD:
+    for kind in THRESHOLD_KINDS:
         converged = threshold(task, kind, cell.points, **cell.quadrature)
         if converged.exists:
             coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged.alpha.value)))
-            rows.append(finite({**mark(kind, converged.alpha), **coarse}))
+            rows.append(prune({**mark(kind, converged.alpha), **coarse}))
     return rows
 
 
@@ -76,7 +76,7 @@ class RuleCell(OnNets):
     """
 
     kind = Kind(
-        by_published_rule,
+        rows_by_published_rule,
         with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)},
     )
 
@@ -85,13 +85,13 @@ class RuleCell(OnNets):
 
 
 # These are the published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
-TEN = tuple(np.linspace(2.0, 0.1, 10).tolist())
+TEN_ALPHAS = tuple(np.linspace(2.0, 0.1, 10).tolist())
 PUBLISHED_CURVES = [
     (Task(), (*np.linspace(2.0, 1.25, 8).tolist(), *np.linspace(1.24, 0.01, 12).tolist()), INFORMED),
     (Task(), tuple(np.linspace(2.275, 0.1, 10).tolist()), ("symmetric",)),
     (Task(omega=0.5), tuple(np.linspace(2.275, 0.1, 15).tolist()), INFORMED),
-    (Task(omega=0.15), TEN, INFORMED),
-    (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
+    (Task(omega=0.15), TEN_ALPHAS, INFORMED),
+    (Task(omega=0.14, matrix="alternative"), TEN_ALPHAS, INFORMED),
 ]
 register(RuleCell, "published_rule")(
     paper=[

@@ -35,12 +35,12 @@ class SlipCell(StudentCell):
         return SLIPS[self.slip]
 
 
-BEYOND = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0.7, matrix="alternative")]
-PUBLISHED = {"optimizer": ["gd", "lbfgs"], "task": [*BEYOND, Task(sigma=1.0)]}
+OMEGA_TASKS = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0.7, matrix="alternative")]
+CELL_AXES = {"optimizer": ["gd", "lbfgs"], "task": [*OMEGA_TASKS, Task(sigma=1.0)]}
 students("published_cells")(
-    paper={"seed": range(10), **PUBLISHED, "alpha": ALPHAS, "d": 1000},
-    laptop={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::6], "d": 300},
-    smoke={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::12], "d": 100},
+    paper={"seed": range(10), **CELL_AXES, "alpha": ALPHAS, "d": 1000},
+    laptop={"seed": range(2), **CELL_AXES, "alpha": ALPHAS[::6], "d": 300},
+    smoke={"seed": range(2), **CELL_AXES, "alpha": ALPHAS[::12], "d": 100},
 )
 students("slips", {"slip": [*SLIPS], "optimizer": "gd", "seed": 0}, SlipCell)(
     paper={"task": tasks(OMEGAS[::3]), "alpha": ALPHAS[::2], "d": 1000},

@@ -4,9 +4,9 @@ Experiments:
     crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.
 """
 
-from ..grids import at, data_sets
+from ..grids import data_sets, with_tasks
 from ..kinds import Kind
-from ..students import STUDENTS, UNREPEATABLE, StudentCell, students, train_students
+from ..students import NOISE_COLUMNS, STUDENTS, StudentCell, students, train_students
 
 
 def train_controlled(cell):
@@ -28,12 +28,12 @@ class ControlledCell(StudentCell):
         encoded [1]: control variate: misfit of a student along the encoding, minus its mean
     """
 
-    kind = Kind(train_controlled, STUDENTS, UNREPEATABLE)
+    kind = Kind(train_controlled, STUDENTS, NOISE_COLUMNS)
 
 
 # These alphas, by omega, are around the crossing of the students' losses, and close enough for a straight line.
-NEAR = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
-CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() for alpha in alphas))}
+NEAR_ALPHAS = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
+CROSSING = {"task alpha": with_tasks(*((omega, alpha) for omega, alphas in NEAR_ALPHAS.items() for alpha in alphas))}
 
 students("crossing", cell_type=ControlledCell)(
     paper={"d seed": data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},

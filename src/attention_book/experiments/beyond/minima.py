@@ -15,12 +15,12 @@ import numpy as np
 
 from attention_phases.task import Task
 
-from ..grids import at, register, tasks
-from ..kinds import BY_ROUNDING, Kind
+from ..grids import register, tasks, with_tasks
+from ..kinds import ROUNDING, Kind
 from ..students import STUDENTS, OnData
-from .crossing import NEAR
+from .crossing import NEAR_ALPHAS
 
-SAME = 1e-2  # largest distance between two weights that count as the same minimum, in units of their size
+SAME_DISTANCE = 1e-2  # largest distance between two weights that count as the same minimum, in units of their size
 
 
 def follow(cell):
@@ -130,10 +130,10 @@ def _cosines(students):
 
 
 def _labels(distances):
-    """Return the number of the minimum at each end point, which is the same for end points closer than `SAME`."""
+    """Return the number of the minimum at each end point; it is the same within a distance of `SAME_DISTANCE`."""
     labels = []
     for k, row in enumerate(distances):
-        equal = np.flatnonzero(row[:k] < SAME)
+        equal = np.flatnonzero(row[:k] < SAME_DISTANCE)
         labels.append(labels[equal[0]] if len(equal) else max(labels, default=-1) + 1)
     return labels
 
@@ -173,7 +173,7 @@ class LoopCell(OnData):
         # There are many minima along a way, and rounding decides in which of them a student continues. On another
         # processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
-        BY_ROUNDING,
+        ROUNDING,
     )
 
     alphas: tuple
@@ -230,42 +230,42 @@ class SearchCell(ValleyCell):
     temperatures: tuple
 
 
-UP_AND_DOWN = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
-FEWER = tuple(round(0.2 * k, 1) for k in range(1, 16))
-FEWEST = (0.4, 1.0, 1.6, 2.2)
+LOOP_ALPHAS = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
+FEWER_ALPHAS = tuple(round(0.2 * k, 1) for k in range(1, 16))
+FEWEST_ALPHAS = (0.4, 1.0, 1.6, 2.2)
 register(LoopCell, "hysteresis")(
-    paper={"seed": range(12), "task": tasks(NEAR), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
-    laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
-    smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
+    paper={"seed": range(12), "task": tasks(NEAR_ALPHAS), "d": 1000, "alphas": LOOP_ALPHAS, "alpha": LOOP_ALPHAS[-1]},
+    laptop={"seed": range(3), "task": tasks(NEAR_ALPHAS), "d": 400, "alphas": FEWER_ALPHAS, "alpha": FEWER_ALPHAS[-1]},
+    smoke={"seed": range(2), "task": tasks(NEAR_ALPHAS), "d": 60, "alphas": FEWEST_ALPHAS, "alpha": FEWEST_ALPHAS[-1]},
 )
 # These alphas are close to alpha_c of theory. The noise of the starts around the teacher has the size of Q*.
-CLOSE = {
-    "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
+VALLEYS = {
+    "task alpha": with_tasks((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
     "valley noise": [("semantic", 1.0), ("positional", 0.1)],
 }
 register(ValleyCell, "lowest")(
-    paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
-    laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
-    smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
+    paper={"d": [500, 1000], "seed": range(12), **VALLEYS, "count": 50},
+    laptop={"d": 250, "seed": range(4), **VALLEYS, "count": 20},
+    smoke={"d": 60, "seed": range(3), **VALLEYS, "count": 6},
 )
 # The search tries the 5 % of the sentences that fit worst. In eight searches that tried all sentences, the ones that
 # led to a lower minimum were among the worst 4 %.
 register(SearchCell, "searched", {"worst": 0.05})(
-    paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
-    laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
-    smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
+    paper={"d": [250, 500, 1000], "seed": range(24), **VALLEYS, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
+    laptop={"d": [125, 250], "seed": range(4), **VALLEYS, "count": 4, "temperatures": (0.003, 0.01)},
+    smoke={"d": [30, 60], "seed": range(3), **VALLEYS, "count": 3, "temperatures": (0.01,)},
 )
 # The noise of the starts is varied at omega = 0.3. Around the teacher it has the size of Q*.
 NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)), (0.3, 1.5, "semantic", 1.0)]
 NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
-NOISY = {"task alpha valley noise": at(*NOISES)}
+NOISE_AXES = {"task alpha valley noise": with_tasks(*NOISES)}
 # With larger tokens, the teacher and one start that is displaced from it lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
 register(ValleyCell, "landscape")(
     paper=[
-        {"seed": range(4), **NOISY, "d": 1000, "count": 100},
+        {"seed": range(4), **NOISE_AXES, "d": 1000, "count": 100},
         {"seed": range(12), "d": [250, 500, 1000, 2000], **LARGER},
     ],
-    laptop=[{"seed": range(2), **NOISY, "d": 500, "count": 30}, {"seed": range(4), "d": [125, 250], **LARGER}],
-    smoke=[{"seed": range(2), **NOISY, "d": 60, "count": 6}, {"seed": range(2), "d": [30, 60], **LARGER}],
+    laptop=[{"seed": range(2), **NOISE_AXES, "d": 500, "count": 30}, {"seed": range(4), "d": [125, 250], **LARGER}],
+    smoke=[{"seed": range(2), **NOISE_AXES, "d": 60, "count": 6}, {"seed": range(2), "d": [30, 60], **LARGER}],
 )

@@ -14,7 +14,7 @@ from attention_phases.task import Task
 
 from ..grids import register, tasks
 from ..kinds import Kind, with_errors
-from ..lines import OnNets, finite
+from ..lines import OnNets, prune
 from ..students import INFORMED
 
 
@@ -34,7 +34,7 @@ def broken_thresholds(cell) -> list[dict]:
     quadrature = {"points": cell.points, **cell.quadrature}
     rows = _moved_rows("critical", "", broken_critical(cell.task, **quadrature))
     rows += _moved_rows("linear", " at linear", broken_linear(cell.task, **quadrature))
-    return [finite(row) for row in rows]
+    return [prune(row) for row in rows]
 
 
 def _moved_rows(kind, place, moved):
@@ -55,7 +55,7 @@ def broken_state(cell) -> list[dict]:
     """Return the row of a `OneStepCell`: all finite numbers of `one_step_row`."""
     from attention_phases.beyond.one_step.solution import one_step
 
-    return [finite(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
+    return [prune(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
 
 
 def one_step_row(solution) -> dict:
@@ -64,10 +64,10 @@ def one_step_row(solution) -> dict:
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
 
 
-OF_STATES = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
+STATE_COLUMNS = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
 # The maximum of Phi is flat, so y and the quantities that depend on it have fewer reproducible digits.
-OF_MAXIMUM = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
-ONE_STEP = with_errors((*OF_STATES, *OF_MAXIMUM), (2e-3, 1e-9), (0.3, 1e-8)) | OF_MAXIMUM
+MAXIMUM_TOLERANCES = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
+ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3, 1e-8)) | MAXIMUM_TOLERANCES
 
 
 class OnOneStep(OnNets):
@@ -127,21 +127,21 @@ register(OneStepThresholdsCell, "one_step")(
     laptop={"task": tasks([0.1, 0.3]), "points": 2**9, "scrambles": 8},
     smoke={"task": tasks([0.1]), "points": 2**9, "scrambles": 4},
 )
-SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
+SMALL_OMEGAS = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
 register(OneStepThresholdsCell, "one_step_alternative")(
-    paper={"task": SMALL, "points": 2**12, "scrambles": 16},
-    laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
-    smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
+    paper={"task": SMALL_OMEGAS, "points": 2**12, "scrambles": 16},
+    laptop={"task": SMALL_OMEGAS[2:3], "points": 2**9, "scrambles": 8},
+    smoke={"task": SMALL_OMEGAS[1:2], "points": 2**8, "scrambles": 4},
 )
 # These are alphas at which the branch exists.
-BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
-BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
-BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
+STATES = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
+STATES += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
+LATE_STATES = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
 register(OneStepCell, "responses_theory", {"task": Task(omega=0.1)})(
     paper=[
-        {"alpha branch": BROKEN, "points": 2**12, "scrambles": 16},
-        {"task": Task(), "alpha branch": BROKEN_LATER, "points": 2**13, "scrambles": 16},
+        {"alpha branch": STATES, "points": 2**12, "scrambles": 16},
+        {"task": Task(), "alpha branch": LATE_STATES, "points": 2**13, "scrambles": 16},
     ],
-    laptop={"alpha branch": BROKEN, "points": 2**9, "scrambles": 8},
-    smoke={"alpha branch": BROKEN[-1:], "points": 2**8, "scrambles": 8},
+    laptop={"alpha branch": STATES, "points": 2**9, "scrambles": 8},
+    smoke={"alpha branch": STATES[-1:], "points": 2**8, "scrambles": 8},
 )

@@ -18,7 +18,7 @@ from attention_phases.task import Task
 from ..grids import register
 from ..kinds import Kind
 from ..lines import LINE, lines
-from ..students import OnData, StudentCell, both, students
+from ..students import OnData, StudentCell, seed_pairs, students
 
 
 def look_for_teacher(cell):
@@ -31,7 +31,7 @@ def look_for_teacher(cell):
     return [{"squared_cosine": q, "test_mse": test_mse, "steps": steps, "converged": converged}]
 
 
-def beside_positions(task, data):
+def with_positions_given(task, data):
     """Return the training set of a student that adds omega A to (1 - omega) S.
 
     The misfits ``(1 - omega) s + omega A_aa - target`` of this student equal 1 - omega times the misfits of S on the
@@ -70,27 +70,27 @@ class PositionsGivenCell(StudentCell):
         return {"given": self.task.omega}
 
     def seen(self, data):
-        return beside_positions(self.task, data)
+        return with_positions_given(self.task, data)
 
 
 # These alphas are around the thresholds 1/6 and 1/2 of the optimal learner, and around alpha_c, near 0.6, of students
 # that are given omega A.
-TENTHS = [round(0.1 * k, 2) for k in range(1, 11)]
+ALPHAS_TO_ONE = [round(0.1 * k, 2) for k in range(1, 11)]
 register(RecoveryCell, "recovery", {"task": Task()})(
-    paper={"seed": range(8), "alpha": [*TENTHS, 0.45, 0.55, 0.65], "d": 1000},
-    laptop={"seed": range(4), "alpha": TENTHS, "d": 500},
+    paper={"seed": range(8), "alpha": [*ALPHAS_TO_ONE, 0.45, 0.55, 0.65], "d": 1000},
+    laptop={"seed": range(4), "alpha": ALPHAS_TO_ONE, "d": 500},
     smoke={"seed": range(2), "alpha": [0.3, 0.8], "d": 100},
 )
 students("positions_given", {"starts": ("semantic", "random")}, PositionsGivenCell)(
-    paper={"optimizer seed": both(8, 3), "alpha": [*TENTHS, 1.25, 1.5, 2.0], "d": 1000},
-    laptop={"seed": range(4), "alpha": TENTHS[1::2], "d": 300},
+    paper={"optimizer seed": seed_pairs(8, 3), "alpha": [*ALPHAS_TO_ONE, 1.25, 1.5, 2.0], "d": 1000},
+    laptop={"seed": range(4), "alpha": ALPHAS_TO_ONE[1::2], "d": 300},
     smoke={"seed": range(2), "alpha": [0.5, 1.0], "d": 60},
 )
-LIGHT = [Task(lam=share * Task().lam) for share in (0.25, 0.05, 0.01, 1e-3)]
+LIGHT_TASKS = [Task(lam=share * Task().lam) for share in (0.25, 0.05, 0.01, 1e-3)]
 students("penalty", {"starts": ("semantic", "random")}, PositionsGivenCell)(
-    paper={"seed": range(4), "d": [500, 1000], "task": LIGHT, "alpha": [0.6, 0.8, 1.0, 2.0]},
-    laptop={"task": LIGHT[::2], "alpha": [0.8, 2.0], "seed": range(2), "d": 300},
-    smoke={"task": LIGHT[:2], "alpha": [1.0], "seed": range(2), "d": 60},
+    paper={"seed": range(4), "d": [500, 1000], "task": LIGHT_TASKS, "alpha": [0.6, 0.8, 1.0, 2.0]},
+    laptop={"task": LIGHT_TASKS[::2], "alpha": [0.8, 2.0], "seed": range(2), "d": 300},
+    smoke={"task": LIGHT_TASKS[:2], "alpha": [1.0], "seed": range(2), "d": 60},
 )
 
 # The penalty at omega = 0.3, divided by (1 - omega)^2, is the penalty of the equivalent task without positions.
@@ -98,10 +98,10 @@ lines("positions_given_theory", {"task": Task(omega=0.0, lam=Task().lam / (1 - T
 # These are the penalties of these students in units of the usual penalty. For each there is a task without positions
 # that has the same minima.
 PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
-LIGHTER = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
+PENALTY_TASKS = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
 GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
 lines("penalty_theory")(
-    paper={"task": [*LIGHTER.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
-    laptop={"task": [*LIGHTER.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
-    smoke={"task": [*LIGHTER.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
+    paper={"task": [*PENALTY_TASKS.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
+    laptop={"task": [*PENALTY_TASKS.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
+    smoke={"task": [*PENALTY_TASKS.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
 )

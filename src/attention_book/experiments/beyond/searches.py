@@ -14,7 +14,7 @@ from attention_phases.attention import own_attention
 from attention_phases.model.two_tokens import Dataset, risk
 from attention_phases.training.optimizers import GD_RATE, LOWER, Fit, fit, lbfgs
 
-TRIED = 1e-3  # gradient at which a trial is judged, where its loss is too high by about 1e-7
+TRIAL_GRADIENT = 1e-3  # gradient at which a trial is judged, where its loss is too high by about 1e-7
 
 
 def hop(data: Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:
@@ -36,8 +36,8 @@ def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | N
     for number in torch.argsort(misfits(data, minimum.weights), descending=True)[:count]:
         stiffness = data.stiffness.clone()
         stiffness[number] = 0
-        weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], risk, TRIED)
-        weights, _ = lbfgs(data, lam, weights, risk, TRIED)
+        weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], risk, TRIAL_GRADIENT)
+        weights, _ = lbfgs(data, lam, weights, risk, TRIAL_GRADIENT)
         if risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - LOWER:
             return fit(data, lam, weights)[0]
     return None

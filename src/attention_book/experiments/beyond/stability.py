@@ -13,10 +13,10 @@ import numpy as np
 from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
-from ..grids import ALPHAS, OMEGAS, at, register, tasks
+from ..grids import ALPHAS, OMEGAS, register, tasks, with_tasks
 from ..kinds import Kind
 from ..lines import ArchitectureLineCell, LineCell
-from ..paper.fig10 import MAPPED
+from ..paper.fig10 import MAP_FORMS
 from ..students import INFORMED, OnData
 
 SETTLING = 300  # largest number of iterations to the fixed point
@@ -57,7 +57,7 @@ def measure(cell):
     return rows
 
 
-OF_GAINS = 4  # points at which gains are evaluated, in units of the line's points
+GAIN_POINTS = 4  # points at which gains are evaluated, in units of the line's points
 
 
 def copies_line(cell) -> list[dict]:
@@ -74,7 +74,7 @@ def copies_line(cell) -> list[dict]:
         for alpha, solution in follow(task, branch, cell.alphas, points, **quadrature, architecture=form).items():
             row = {"what": branch, "alpha": alpha}
             if form == STANDARD:
-                distances, factors = gains(task, alpha, solution.overlaps, OF_GAINS * points, **quadrature)
+                distances, factors = gains(task, alpha, solution.overlaps, GAIN_POINTS * points, **quadrature)
                 row |= {"replicon": solution.replicon, "replicon_error": solution.stderr["replicon"]}
             else:
                 distances, factors = gains_of_columns(task, form, alpha, solution.overlaps, points, cell.scrambles)
@@ -141,26 +141,26 @@ class ArchitectureCopiesCell(ArchitectureLineCell):
 
 # These are alphas by omega on the semantic branch, far above the transition and close to it, and two points on the
 # positional branch.
-PASSED_AT = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
-PASSED = [(omega, alpha, "semantic") for omega, alphas in PASSED_AT.items() for alpha in alphas]
-PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
+RUN_ALPHAS = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
+RUN_POINTS = [(omega, alpha, "semantic") for omega, alphas in RUN_ALPHAS.items() for alpha in alphas]
+RUN_POINTS += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
 register(MessagePassingCell, "stability")(
-    paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
-    laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
-    smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
+    paper={"seed": range(4), "task alpha start": with_tasks(*RUN_POINTS), "d": 1000},
+    laptop={"seed": range(2), "task alpha start": with_tasks(*RUN_POINTS), "d": 250},
+    smoke={"seed": range(2), "task alpha start": with_tasks(*RUN_POINTS[::6]), "d": 60},
 )
 
-COPIED = tuple(ALPHAS[6::2])
+COPY_ALPHAS = tuple(ALPHAS[6::2])
 register(CopiesCell, "copies")(
-    paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
+    paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPY_ALPHAS, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
 )
 COPIES_OF_VARIANTS = [  # near alpha_c, or for rank 2, which has no alpha_c, around the onset of the semantic branch
-    (MAPPED["correlated"], (2.7,), INFORMED),
-    (MAPPED["untied"], (2.3,), INFORMED),
-    (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
-    (MAPPED["rank2"], (0.5,), ("positional",)),
+    (MAP_FORMS["correlated"], (2.7,), INFORMED),
+    (MAP_FORMS["untied"], (2.3,), INFORMED),
+    (MAP_FORMS["rank2"], (0.75, 2.0), ("semantic",)),
+    (MAP_FORMS["rank2"], (0.5,), ("positional",)),
 ]
 VARIANT_COPIES = {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8}
 register(ArchitectureCopiesCell, "variants_copies", VARIANT_COPIES)(

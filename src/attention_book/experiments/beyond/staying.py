@@ -13,14 +13,16 @@ import numpy as np
 
 from attention_phases.task import Task
 
-from ..grids import at, data_sets, register
-from ..kinds import BY_ROUNDING, Kind, displaced_runs
+from ..grids import data_sets, register, with_tasks
+from ..kinds import ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 
-TIGHT = 1e-6  # |grad R| at end points whose curvature is measured, because small eigenvalues depend on the exact point
+TIGHT_GRADIENT = (
+    1e-6  # |grad R| at end points whose curvature is measured, because small eigenvalues depend on the exact point
+)
 
 
-def stay(cell, displaced=0.0):
+def stay_rows(cell, displaced=0.0):
     """Return the rows of a `StayCell`, whose docstring describes them.
 
     Each row has the overlaps, the loss and the gradient. The end points from the encoding, from the teacher and from
@@ -44,7 +46,7 @@ def stay(cell, displaced=0.0):
     def end(starts):
         """Return the end points of L-BFGS, weights (k, d) in float64."""
         near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
-        fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT)
+        fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT_GRADIENT)
         return torch.stack([student.weights for student in fits])
 
     def add(what, student, soft=False, **known):
@@ -102,13 +104,13 @@ class StayCell(OnData):
     """
 
     kind = Kind(
-        stay,
+        stay_rows,
         # These tolerances hold for end points with |grad R| <= 1e-6. Rounding changed the smallest eigenvalue by less
         # than 1e-6. The span of the eight softest directions is less well defined.
         STUDENTS
         | {"softest": (0, 1e-5), "leaning": (0, 1e-2), "same": (0, 1e-3), "train_loss": (0, 1e-8)}
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
-        BY_ROUNDING,
+        ROUNDING,
         runs=displaced_runs,
     )
 
@@ -119,32 +121,32 @@ class StayCell(OnData):
 
 # These alphas are on both sides of the alpha at which the positional solution of theory becomes a saddle, which is
 # 1.088 at omega = 0.1 and near 16 at omega = 0.3.
-BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
-OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
-SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
+BORDER_ALPHAS = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
+EARLY_BORDER, LATE_BORDER = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BORDER_ALPHAS.items())
+PUSHES = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
 register(StayCell, "staying")(
     paper=[
-        {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **OFTEN, **SMALL_AND_DISPLACED},
-        {"d": 1000, "seed": range(4, 8), **OFTEN},
-        {"d": 2000, "seed": range(2, 6), **OFTEN},
-        {"d seed": data_sets({250: 4, 500: 2}), **RARELY, **SMALL_AND_DISPLACED},
-        {"d seed": data_sets({250: 8, 500: 8, 1000: 4, 2000: 4}), **RARELY, "alpha": [6.0, 8.0]},
-        {"d": 1000, "seed": range(2), **RARELY, "alpha": [12.0, 25.0]},
+        {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **EARLY_BORDER, **PUSHES},
+        {"d": 1000, "seed": range(4, 8), **EARLY_BORDER},
+        {"d": 2000, "seed": range(2, 6), **EARLY_BORDER},
+        {"d seed": data_sets({250: 4, 500: 2}), **LATE_BORDER, **PUSHES},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 4, 2000: 4}), **LATE_BORDER, "alpha": [6.0, 8.0]},
+        {"d": 1000, "seed": range(2), **LATE_BORDER, "alpha": [12.0, 25.0]},
     ],
     laptop=[
-        {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
-        {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": [125, 250], **SMALL_AND_DISPLACED},
+        {"seed": range(4), **EARLY_BORDER, "d": [125, 250], **PUSHES},
+        {"seed": range(2), **LATE_BORDER, "alpha": [1.5, 4.0], "d": [125, 250], **PUSHES},
     ],
-    smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
+    smoke={"seed": range(3), **EARLY_BORDER, "alpha": [0.8, 2.3], "d": [50, 100], **PUSHES, "steps": (300, 1000)},
 )
 # The two responses are compared at alpha_c of replica-symmetric theory, and at omega = 0.3 also beyond it, on other
 # data sets than in "staying".
-AT_CRITICAL = at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
+CRITICAL_POINTS = with_tasks((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
 register(StayCell, "responses")(
     paper=[
-        {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": AT_CRITICAL},
-        {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": CRITICAL_POINTS},
+        {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": with_tasks((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},
     ],
-    laptop={"d": [125, 250], "seed": range(4), "task alpha": AT_CRITICAL[::2]},
-    smoke={"d": [50, 100], "seed": range(2), "task alpha": AT_CRITICAL[::2]},
+    laptop={"d": [125, 250], "seed": range(4), "task alpha": CRITICAL_POINTS[::2]},
+    smoke={"d": [50, 100], "seed": range(2), "task alpha": CRITICAL_POINTS[::2]},
 )

@@ -13,7 +13,7 @@ from attention_phases.model.two_tokens import risk
 from attention_phases.training import optimizers
 
 MEMORY = 20  # number of pairs of a step and the change of the gradient
-ENOUGH, LEAST = 1e-4, 1e-6  # sufficient share of the expected decrease (Armijo); shortest share of a step
+ARMIJO, FLOOR = 1e-4, 1e-6  # sufficient share of the expected decrease (Armijo); shortest share of a step
 CAP = optimizers.GD_RATE  # a capped step is at most as long as a step of the published gradient descent
 BATCHES = 8  # number of minibatches in one epoch
 
@@ -73,9 +73,9 @@ def _backtracking_one(data, lam, start, steps, cap):
         if cap:
             step *= min(1.0, cap * size / np.linalg.norm(step))
         slope, share = step @ gradient, 1.0
-        while (new := value_and_gradient(weights + share * step))[0] > value + ENOUGH * share * slope and share > LEAST:
+        while (new := value_and_gradient(weights + share * step))[0] > value + ARMIJO * share * slope and share > FLOOR:
             share /= 2
-        if share <= LEAST:
+        if share <= FLOOR:
             break  # rounding of the risk stops the line search here
         moved, bent = share * step, new[1] - gradient
         if moved @ bent > 0:
@@ -94,11 +94,11 @@ def _times_inverse_hessian(pairs, gradient):
     return scale * LbfgsInvHessProduct(moved / scale**0.5, bent * scale**0.5).matvec(gradient)
 
 
-def _of_library(minimise, data, lam, starts, rng, **settings):
+def _library_descent(minimise, data, lam, starts, rng, **settings):
     return minimise(data, lam, starts, risk=risk, **settings)[0]
 
 
-gd, adam, lbfgs = (partial(_of_library, optimizers.OPTIMIZERS[name]) for name in ("gd", "adam", "lbfgs"))
+gd, adam, lbfgs = (partial(_library_descent, optimizers.OPTIMIZERS[name]) for name in ("gd", "adam", "lbfgs"))
 
 # Each way is a list of legs. A leg is a method with its settings, and its students are measured at its end.
 WAYS = {

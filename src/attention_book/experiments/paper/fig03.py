@@ -7,24 +7,24 @@ Experiments:
 """
 
 from ...published import CRITICAL_ALPHA, LINEAR_ALPHA
-from ..grids import ALPHAS, OMEGAS, at, tasks
+from ..grids import ALPHAS, OMEGAS, tasks, with_tasks
 from ..lines import LINE, lines
-from ..students import both, students
+from ..students import seed_pairs, students
 
 # The seed is the slowest axis, so that an unfinished sweep contains whole maps.
 students("fig03")(
-    paper={"optimizer seed": both(24, 10), "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 1000},
-    laptop={"optimizer seed": both(6, 2), "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::2], "d": 300},
-    smoke={"optimizer seed": both(3, 2), "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::8], "d": 100},
+    paper={"optimizer seed": seed_pairs(24, 10), "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 1000},
+    laptop={"optimizer seed": seed_pairs(6, 2), "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::2], "d": 300},
+    smoke={"optimizer seed": seed_pairs(3, 2), "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::8], "d": 100},
 )
 
-CROSSED = at((0.02, 0.64), (0.1, 0.75), (0.2, 0.95), (0.3, 1.25), (0.4, 1.77), (0.3, 2.0))
-EIGHT_AROUND = ("semantic", *["near_semantic"] * 7, "positional", *["near_positional"] * 7)
-FOUR_AROUND = ("semantic", *["near_semantic"] * 3, "positional", *["near_positional"] * 3)
+CROSSING_POINTS = with_tasks((0.02, 0.64), (0.1, 0.75), (0.2, 0.95), (0.3, 1.25), (0.4, 1.77), (0.3, 2.0))
+EIGHT_STARTS = ("semantic", *["near_semantic"] * 7, "positional", *["near_positional"] * 7)
+FOUR_STARTS = ("semantic", *["near_semantic"] * 3, "positional", *["near_positional"] * 3)
 students("fig03_minima")(
-    paper={"seed": range(8), "task alpha": CROSSED, "d": 1000, "starts": EIGHT_AROUND},
-    laptop={"seed": range(3), "task alpha": CROSSED, "d": 500, "starts": EIGHT_AROUND},
-    smoke={"seed": range(3), "task alpha": CROSSED[1:3], "d": 100, "starts": FOUR_AROUND},
+    paper={"seed": range(8), "task alpha": CROSSING_POINTS, "d": 1000, "starts": EIGHT_STARTS},
+    laptop={"seed": range(3), "task alpha": CROSSING_POINTS, "d": 500, "starts": EIGHT_STARTS},
+    smoke={"seed": range(3), "task alpha": CROSSING_POINTS[1:3], "d": 100, "starts": FOUR_STARTS},
 )
 
 PUBLISHED_OMEGAS = {*CRITICAL_ALPHA, *LINEAR_ALPHA}

@@ -18,8 +18,8 @@ from attention_phases.records import seed_sequence
 from ..grids import GRIDS, cells_of, register
 from ..kinds import BEGINNING, Kind, Tolerances
 
-EXCHANGED = 4  # epochs of the counting task with several data sets
-TESTED_EVERY = 5  # epochs between two tests, after the first epochs
+EXCHANGE_EPOCHS = 4  # epochs of the counting task with several data sets
+TEST_INTERVAL = 5  # epochs between two tests, after the first epochs
 
 
 def seeds(cell):
@@ -92,7 +92,7 @@ def train_exchanged(cell):
     model, rows = transformer.trainable(current, mask), []
     for epoch in range(1, cell.epochs + 1):
         transformer.train_once(model, sequences, transformer.ADAM, epoch, orders)
-        if epoch <= EXCHANGED or epoch % TESTED_EVERY == 0 or epoch == cell.epochs:
+        if epoch <= EXCHANGE_EPOCHS or epoch % TEST_INTERVAL == 0 or epoch == cell.epochs:
             wrong = transformer.wrong_by_letter(current, test)
             worst = int(wrong.argmax())
             row = {"epoch": epoch, "letter": LETTERS[worst], "there": wrong[worst]}
@@ -198,7 +198,7 @@ class ExchangedCell:
     epochs: int
 
 
-COUNTED = {
+RUN_SIZES = {
     "paper": {"seed": range(10), "sequences": 50_000, "adam_epochs": 200, "sgd_epochs": 100},
     "laptop": {"seed": range(2), "sequences": 50_000, "adam_epochs": 20, "sgd_epochs": 10},
     "smoke": {"seed": range(2), "sequences": 2_000, "adam_epochs": 4, "sgd_epochs": 2},
@@ -207,26 +207,26 @@ COUNTED = {
 
 def histogram(profile, runs=None, variants=VARIANTS):
     """Return the cells of the counting task of Figures 4, 5, 6 and Table 1, with all runs of both variants or some."""
-    table = COUNTED[profile] if runs is None else COUNTED[profile] | {"seed": range(check_count("runs", runs))}
+    table = RUN_SIZES[profile] if runs is None else RUN_SIZES[profile] | {"seed": range(check_count("runs", runs))}
     return cells_of("histogram", CountingCell, {**table, "variant": [*variants]})
 
 
 GRIDS["histogram"] = histogram
 
 register(CountingCell, "counting_control")(
-    paper=COUNTED["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
-    laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
-    smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
+    paper=RUN_SIZES["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
+    laptop=RUN_SIZES["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
+    smoke=RUN_SIZES["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
 )
 # The starts and data sets of runs of the experiment "histogram" are exchanged. Every start sees some data sets for a
 # few epochs, each in its own order. Many starts see one data set for as long as the paper trains.
 register(ExchangedCell, "lost_letters", {"variant": "semantic"})(
     paper=[
-        {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGE_EPOCHS},
         {"data_seed": range(1), "start_seed": range(40), "sequences": 50_000, "epochs": 200},
     ],
     laptop=[
-        {"data_seed": range(2), "start_seed": range(3), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(2), "start_seed": range(3), "sequences": 50_000, "epochs": EXCHANGE_EPOCHS},
         {"data_seed": range(1), "start_seed": range(4), "sequences": 50_000, "epochs": 20},
     ],
     smoke=[

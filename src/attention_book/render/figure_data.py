@@ -20,14 +20,14 @@ from matplotlib.ticker import FuncFormatter
 
 from attention_phases.measured import Measured
 
-UNNAMED = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
+NO_LABEL = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
 UNITS = "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
 SERIES = ["panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value"]
 READOUT = "application/json;readout"  # is part of the same output as the picture
 POINT = ["x", "y", "low", "high", "value"]
 
 
-def drawn(figure, names=None):
+def figure_table(figure, names=None):
     """Return the content of a figure as a table, with a row for each point.
 
     The columns are panel (from 1), series (its label), colour (hexadecimal, or its name), drawn as (the kind of mark),
@@ -39,7 +39,7 @@ def drawn(figure, names=None):
     for number, axes in enumerate(_panels_of(figure), 1):
         for label, colour, kind, values in _series(axes):
             colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
-            name = "" if UNNAMED.match(label) else label.removeprefix("_")  # the prefix keeps a name out of the legend
+            name = "" if NO_LABEL.match(label) else label.removeprefix("_")  # the prefix keeps a name out of the legend
             frames.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **values}))
     return pd.concat(frames[1:] or frames, ignore_index=True).reindex(columns=SERIES)
 
@@ -49,7 +49,7 @@ def csv_of(figure, names=None):
 
     The text is empty if nothing is drawn to scale.
     """
-    table = drawn(figure, names)
+    table = figure_table(figure, names)
     if table.empty:
         return ""
     comments = [UNITS]
@@ -167,9 +167,9 @@ def readout_of(figure, names=None):
     the panel's width and as a share of its height (None along a line across the panel), and texts of x, of y and of the
     value. Labels are HTML with formulas for MathJax. Contours, and lines across the panel without a name, are left out.
 
-    names: as for `drawn`.
+    names: as for `figure_table`.
     """
-    table = _with_bands(drawn(figure, names))
+    table = _with_bands(figure_table(figure, names))
     series, value = [], ""
     for number, axes in enumerate(_panels_of(figure), 1):
         labels, title = _labels_of(axes), axes.get_title("left") or axes.get_title()
