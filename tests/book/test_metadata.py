@@ -118,5 +118,5 @@ def test_every_meaning_and_every_name_is_used():
 
 def test_a_column_that_nobody_has_described_is_refused():
     for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
-        with pytest.raises(ResultError, match="say its meaning and unit"):
+        with pytest.raises(ResultError, match="describe its meaning and unit"):
             described(name, {})

@@ -1,7 +1,7 @@
 """What `table1_histogram` says of the stored results."""
 
 from attention_book import published
-from attention_book.analysis.instances import in_errors
+from attention_book.analysis.instances import error_ratio
 from claims import each_holds, load, stored
 
 page = stored("table1_histogram")
@@ -22,7 +22,7 @@ def distances_of_the_others():
     others = runs.drop(runs["accuracy"].nsmallest(4).index)
     known = {name: mean for name, (mean, _) in published.HISTOGRAM["semantic"].items() if name != "accuracy"}
     return [
-        in_errors(others[name].mean() - mean.value, others[name].sem(), mean.stderr) for name, mean in known.items()
+        error_ratio(others[name].mean() - mean.value, others[name].sem(), mean.stderr) for name, mean in known.items()
     ]
 
 
