@@ -76,7 +76,8 @@ def test_the_readme_says_the_stored_results():
         f"In theory the semantic student predicts better than the best linear model only beyond $\\alpha_l = "
         f"{with_error(*alpha_of(line, 'linear'))}$. Students trained at $d = {trained['d'].iloc[0]}$ give "
         f"{with_error(*linear)}, without an extrapolation in $d$.",
-        f"At $\\omega = {small:g}$ the losses of trained students cross at a smaller $\\alpha$ than this theory predicts.",
+        f"At $\\omega = {small:g}$ the losses of trained students cross at a smaller $\\alpha$ than this theory "
+        f"predicts.",
         f"| value of $\\alpha$ at which the training losses cross | $\\omega = {omega:g}$ | $\\omega = {small:g}$ |",
         f"| {with_error(*alpha_of(line, 'critical'))} | {crossing(small, 'symmetric')} |",
         f"one step of replica symmetry breaking | | {crossing(small, 'alpha')} |",
