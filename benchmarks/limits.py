@@ -39,7 +39,7 @@ FEATURES = {  # parameters of a task and of an architecture
     "spectrum, the same for all tokens": ({"spectrum": ((0.05, 0.5), (0.45, 0.5))}, {}),
     "spectrum, a different one for each token": ({"spectrum": (((0.1, 0.4), 1.0),)}, {}),
     "clusters": ({"clusters": ((0.5, (0.3, -0.3)), (0.5, (-0.3, 0.3)))}, {}),
-    "several columns of the teacher": ({"teachers": (1.0, 0.5)}, {}),
+    "several teacher vectors": ({"teachers": (1.0, 0.5)}, {}),
     "sparse teacher": ({"density": 0.3}, {}),
     "l1 penalty": ({"l1": 0.005}, {}),
     "L > 2 tokens with the standard A": ({}, {"tokens": 3}),
