@@ -40,7 +40,7 @@ CLAIMS = {
     r"None of these Hessians has a negative eigenvalue": lambda: (
         min(rows["softest"].min() for rows in (page.ends, page.semantic_starts)) > 0
     ),
-    r"most students that start on the positional encoding and are trained with L-BFGS remain in the positional": lambda: (
+    r"most students that start on the positional encoding and are trained with L-BFGS remain in the": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2.4") > 0.5
     ),
     r"Well beyond this border, most students that start on the encoding remain positional. Most students that gradient "
