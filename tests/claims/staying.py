@@ -77,7 +77,7 @@ CLAIMS = {
     r"Most students that leave the valley with gradient descent need more than 1,000 steps": lambda: (
         share_that_left(1000).mean() < 0.5 * share_that_left(10_000).mean()
     ),
-    r"So more than half of these students have a lower minimum in the direction of the teacher": lambda: (
+    r"So for more than half of these students there is a lower minimum in the direction of the teacher": lambda: (
         displaced_ends().loc["toward", "lower_loss"] > displaced_ends().loc["toward", "students"] / 2
         and displaced_ends().loc["toward", "lower_loss"] > 5 * displaced_ends().loc["aside", "lower_loss"]
     ),
