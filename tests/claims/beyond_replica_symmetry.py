@@ -31,7 +31,8 @@ def came_to_the_teacher(unit):
 
 
 CLAIMS = {
-    r"is so flat that our quadrature shows no maximum. The same is true of the positional $\Phi$ at $\omega = 0.4$": lambda: (
+    r"At $\omega = 0.2$ the semantic $\Phi$ is so flat that our quadrature shows no maximum. The same is true of "
+    r"the positional $\Phi$ at $\omega = 0.4$": lambda: (
         with_one_step(load("one_step")).query("not resolved").index.to_list() == [0.2, 0.4]
         and ground_states(load("one_step")).query("reason == 'no maximum of Phi found'").index.to_list()
         == [(0.2, "semantic"), (0.4, "positional")]
@@ -45,8 +46,8 @@ CLAIMS = {
     r"overlap with the teacher becomes larger than the overlap with the encoding, $|\theta|>|m|$": lambda: (
         [came_to_the_teacher(unit) == came_to_the_teacher(1) for unit in (0.5, 2, 4)] == [True] * 3
     ),
-    r"At $\omega = 0.1$ and 0.2 the losses of students cross at a smaller $\alpha$ than the losses of theory, both with "
-    r"and without one step. At $\omega = 0.3$ the data do not show whether they do": lambda: (
+    r"At $\omega = 0.1$ and 0.2 the losses of students cross at a smaller $\alpha$ than the losses of theory, both "
+    r"with and without one step. At $\omega = 0.3$ the data do not show whether they do": lambda: (
         (page.crossings["informed_off"] < -3).to_dict() == {0.1: True, 0.2: True, 0.3: False}
     ),
     r"The data do not show which form of extrapolation is right": lambda: (
