@@ -1,8 +1,8 @@
 """What a reader sees of a figure, in words and numbers: the text that stands for it, which references compare.
 
 The data of the figure, `render.figure_data`, hold what is shown to scale. This text describes how everything in the
-picture looks, and where it is. This module is an extension of IPython. The kernels that compare and write references load
-it, so that the plain text of a figure is this text.
+picture looks, and where it is. This module is an extension of IPython.
+The kernels that compare and write references load it, so that the plain text of a figure is this text.
 """
 
 from itertools import groupby
