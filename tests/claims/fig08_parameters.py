@@ -62,8 +62,8 @@ CLAIMS = {
         [per_cent_above_theory(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})]
         == [(7, 1), (3, 1)]
     ),
-    r"its training loss never falls below the training loss of the positional minimum": more_data_at_a_positional_teacher,
-    r"Most students end in the positional minimum, even if they start at the teacher": lambda: near_teacher("lbfgs").max() < 0.5,
+    r"its training loss never falls below the training loss of the positional": more_data_at_a_positional_teacher,
+    r"Most students end in the positional minimum, even if they start": lambda: near_teacher("lbfgs").max() < 0.5,
     r"grows by a factor of 8.4. Over the same range, $\alpha_l$ grows by a factor of 5.7": lambda: (
         [round(over_the_penalty(what), 1) for what in ("critical", "linear")] == [8.4, 5.7]
     ),
