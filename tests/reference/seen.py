@@ -1,7 +1,7 @@
 """What a reader sees of a figure, in words and numbers: the text that stands for it, which references compare.
 
-Its data, `render.figure_data`, say what is shown to scale. This says of everything in the picture how it looks and where it
-is. An extension of IPython: in the kernels that compare and write references a figure's plain text is this.
+Its data, `render.figure_data`, say what is shown to scale. This says of everything in the picture how it looks and
+where it is. An extension of IPython: in the kernels that compare and write references a figure's plain text is this.
 """
 
 from itertools import groupby
