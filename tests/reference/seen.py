@@ -22,12 +22,12 @@ from matplotlib.spines import Spine
 from matplotlib.text import Text
 
 from attention_book.render.figure_data import NO_LABEL
-from attention_book.render.style import NAMED
+from attention_book.render.style import COLOUR_NAMES
 
 AT_MOST = 9  # of things that look alike, of which more are told in part: every second, every third, ...
 DIGITS = 5  # of numbers, relative to the width of their axis
 KINDS = {PolyCollection: "band", LineCollection: "bars", PathCollection: "marks", QuadMesh: "cells", Rectangle: "box"}
-NAMES = {"#ffffff": "white", "#000000": "black"} | NAMED  # of colours
+NAMES = {"#ffffff": "white", "#000000": "black"} | COLOUR_NAMES  # of colours
 SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a scale of colours
 
 
