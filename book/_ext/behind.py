@@ -26,7 +26,7 @@ from attention_book.experiments import grid
 from attention_book.experiments.results import folder_of, stored_folder
 from attention_book.render.figure_data import READOUT
 from attention_book.render.style import BEHIND, PNG, SVG
-from attention_book.render.wide import WIDE
+from attention_book.render.wide import WIDE_SVG
 from attention_book.store.parquet import load
 from attention_book.store.provenance import environment
 from attention_phases.records import canonical
@@ -81,7 +81,7 @@ def write_figures(notebook, text, folder):
             files[f"{text.stem}.py"] = script(notebook, text).encode()
             about["files"] = {file: sha256(content).hexdigest() for file, content in files.items()}
             files[f"{name}.json"] = f"{json.dumps(about, indent=1, ensure_ascii=False)}\n".encode()
-            shapes = {f"{name}-wide.svg": WIDE, f"{name}-readout.json": READOUT}
+            shapes = {f"{name}-wide.svg": WIDE_SVG, f"{name}-readout.json": READOUT}
             files |= {file: drawn[kind].encode() for file, kind in shapes.items() if kind in drawn}
             for file, content in files.items():
                 (folder / file).write_bytes(content)

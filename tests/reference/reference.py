@@ -30,7 +30,7 @@ from attention_book.command_line.parameters import notebook_of, with_banner
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.figure_data import READOUT
 from attention_book.render.style import PNG
-from attention_book.render.wide import WIDE
+from attention_book.render.wide import WIDE_SVG
 from attention_book.store import parquet
 from attention_phases.errors import check_choice
 from attention_phases.records import canonical
@@ -38,7 +38,7 @@ from attention_phases.task import Task
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
-DRAWN = (WIDE, READOUT, PNG)  # which say what the picture and the CSV say
+DRAWN = (WIDE_SVG, READOUT, PNG)  # which say what the picture and the CSV say
 ROWS = 12  # of a figure's data that are kept, at most: every second one, every third one, ...
 DIGITS = 6  # of a number in a figure's data
 SHARE = 0.01  # of a number that trainings gave, if it has no error; instruction sets changed a millionth

@@ -1,8 +1,8 @@
 """What a reader sees of a figure, in words and numbers: the text that stands for it, which references compare.
 
 The data of the figure, `render.figure_data`, hold what is shown to scale. This text describes how everything in the
-picture looks, and where it is. This module is an extension of IPython.
-The kernels that compare and write references load it, so that the plain text of a figure is this text.
+picture looks, and where it is. This module is an extension of IPython. The kernels that compare and write references
+load it, so that the plain text of a figure is this text.
 """
 
 from itertools import groupby
@@ -23,12 +23,12 @@ from matplotlib.spines import Spine
 from matplotlib.text import Text
 
 from attention_book.render.figure_data import NO_LABEL
-from attention_book.render.style import NAMED
+from attention_book.render.style import COLOUR_NAMES
 
 AT_MOST = 9  # of things that look alike, of which more are told in part: every second, every third, ...
 DIGITS = 5  # of numbers, relative to the width of their axis
 KINDS = {PolyCollection: "band", LineCollection: "bars", PathCollection: "marks", QuadMesh: "cells", Rectangle: "box"}
-NAMES = {"#ffffff": "white", "#000000": "black"} | NAMED  # of colours
+NAMES = {"#ffffff": "white", "#000000": "black"} | COLOUR_NAMES  # of colours
 SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a scale of colours
 
 

@@ -21,17 +21,21 @@ from attention_phases.measured import Measured
 
 from .figure_data import READOUT, csv_of, readout_of
 from .markup import number
-from .wide import WIDE, wide_svg
+from .wide import WIDE_SVG, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # on maps, the model that predicts better
-OF_PROCESS = ("backend", "backend_fallback", "interactive")  # settings of Matplotlib that do not belong to a picture
-NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # names in a figure's data
+PROCESS_SETTINGS = (
+    "backend",
+    "backend_fallback",
+    "interactive",
+)  # settings of Matplotlib that no picture needs
+COLOUR_NAMES = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # names in a figure's data
 
 # The figures of the dark theme are made from white figures. A fixed salt gives the same SVG for the same picture. All
 # other settings are the defaults of Matplotlib, so that a user's `matplotlibrc` has no effect.
-STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not in OF_PROCESS} | {
+STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not in PROCESS_SETTINGS} | {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
@@ -94,9 +98,9 @@ def _show_in(shell):
     draw = formatters[SVG].for_type(Figure)
     formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READINGS]}))
     kinds = {
-        "text/csv": lambda figure: csv_of(figure, NAMED) or None,
-        READOUT: lambda figure: readout_of(figure, NAMED),
-        WIDE: wide_svg,
+        "text/csv": lambda figure: csv_of(figure, COLOUR_NAMES) or None,
+        READOUT: lambda figure: readout_of(figure, COLOUR_NAMES),
+        WIDE_SVG: wide_svg,
         PNG: lambda figure: print_figure(figure, "png", dpi=DOTS, base64=True),
     }
     for kind, write in kinds.items():
@@ -123,7 +127,7 @@ def show(figure, name=None):
     figure.set_layout_engine("none")
     if name:
         figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as in a notebook
-        if data := csv_of(figure, NAMED):
+        if data := csv_of(figure, COLOUR_NAMES):
             Path(f"{name}.csv").write_text(data, encoding="utf-8")
     display(figure)
     plt.close(figure)

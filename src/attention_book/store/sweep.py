@@ -29,9 +29,9 @@ from .provenance import Row, check_rows, key
 STORE_SCHEMA = 1
 MINUTE = 60.0  # least number of seconds between two lines of progress in a log
 TIMEOUT = 5  # seconds within which a scheduler must answer
-AHEAD = 1024  # largest number of cells in the executor's queue, larger than its number of workers
+QUEUE_SIZE = 1024  # largest number of cells in the executor's queue, larger than its number of workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
-RESERVED = {"cell", *provenance.ORIGIN}
+RESERVED_NAMES = {"cell", *provenance.ORIGIN}
 
 
 class Store:
@@ -114,7 +114,7 @@ class Store:
         origin: values for `provenance.ORIGIN`.
         """
         text = canonical(cell)
-        results = json.dumps(check_rows(rows, taken=RESERVED | json.loads(text).keys()))
+        results = json.dumps(check_rows(rows, taken=RESERVED_NAMES | json.loads(text).keys()))
         with self._reporting(), self._db:
             self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)", (key(text), text, results, json.dumps(origin)))
 
@@ -194,7 +194,7 @@ def run(
     bar = progress(len(by_text), "cell", quiet, done=skipped)
     try:
         while True:
-            while len(pending) < AHEAD and (cell := next(todo, None)):
+            while len(pending) < QUEUE_SIZE and (cell := next(todo, None)):
                 future = executor.submit(_compute, work, cell)
                 pending[future] = cell
                 future.add_done_callback(finished.put)
