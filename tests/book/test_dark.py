@@ -1,4 +1,4 @@
-"""Figures for the dark theme: the mapping of colours, the order of shades in a map, and the figure that a page shows."""
+"""Figures for the dark theme: the mapping of colours, the order of shades in a map, and the figure on a page."""
 
 import re
 from io import StringIO
@@ -35,7 +35,7 @@ def hue(colour):
 
 
 def test_oklab_agrees_with_its_author():
-    """White and pure red have the published values of lightness and opponents. White becomes the paper, black the ink."""
+    """White and pure red have the published values. White becomes the paper, and black becomes the ink."""
     assert (on_dark("#ffffff"), on_dark("#000000")) == (PAPER, INK)
     np.testing.assert_allclose(oklab("#ffffff"), (1, 0, 0), atol=1e-4)
     np.testing.assert_allclose(oklab("#ff0000"), (0.62796, 0.22486, 0.12585), atol=1e-4)

@@ -156,7 +156,7 @@ def test_nothing_jumps_when_the_point_moves_and_what_one_touches_is_large_enough
 
 
 def test_one_screen_shows_what_a_move_does(open_page):
-    """On a phone the screen shows the map and the sliders, and on a desktop also words and panels. The rest is folded."""
+    """A phone shows the map and the sliders, and a desktop also words and panels. The rest is folded."""
     page = open_page(PAGE)
     for size, first in ((PHONE, ".explorer-map"), (DESK, ".explorer:not(.hint)")):
         page.set_viewport_size(size)

@@ -110,7 +110,7 @@ def test_the_lines_of_exercises_give_the_quoted_answers(monkeypatch):
 
 LINES = r"^```python\n(.*?)^```\n\n(.*?)^:::$"
 MAKE_ANSWERS = {  # by page, the parameters, and the name whose cell makes the answers of the exercises
-    "fig02_slice": ("fewer", {"points": 2**9}),
+    "fig02_slice": ("sentence_difference", {"points": 2**9}),
     "fig03_phase_diagram": ("strong", {}),
     "fig15_random": ("rates_apart", {}),
     "optimal": ("learners", {}),
@@ -127,7 +127,7 @@ def numbers_in(given):
 
 @pytest.mark.slow
 def test_one_quantity_has_one_value_on_all_pages():
-    """The values agree as written, with their errors, because a page takes such a number from the data of another page."""
+    """The values agree as written, with errors, because a page takes such a number from the data of another page."""
     of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossings
     line_of_map = load("fig03_theory")
     _, limits = instances.by_dimension(load("crossing"))

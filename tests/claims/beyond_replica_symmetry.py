@@ -1,4 +1,4 @@
-"""What `beyond_replica_symmetry` says of the stored results."""
+"""Claims of the page `beyond_replica_symmetry` about the stored results."""
 
 import pandas as pd
 
@@ -50,16 +50,17 @@ CLAIMS = {
         (page.crossings["informed_off"] < -3).to_dict() == {0.1: True, 0.2: True, 0.3: False}
     ),
     r"The data do not choose a form of extrapolation": lambda: (
-        page.forms["chi2"].max() < 4.6  # one in ten, of 2 degrees of freedom
+        page.forms["chi2"].max() < 4.6  # a probability of one in ten, for 2 degrees of freedom
     ),
     r"From $\omega = 0.2$ on, $\alpha_l$ does not move at all": lambda: (
         load("one_step").query("what == 'linear' and omega >= 0.2")["shift"].eq(0).all()
     ),
     r"**Where one step of breaking changes nothing, both responses agree.**": lambda: (
-        responses_apart().query("q1 == q0")["apart"].abs().max() < 3  # one of 13 is beyond 3 once in thirty times
+        # One of 13 values exceeds 3 by chance in one of thirty cases.
+        responses_apart().query("q1 == q0")["apart"].abs().max() < 3
     ),
     r"At $\omega=0.1$ and $\alpha_c$ it gives the positional minimum the response": lambda: (
-        # The response at alpha_c is stored, so it does not depend on the number of quadrature points.
+        # The stored response at alpha_c does not depend on the number of quadrature points.
         stored("beyond_replica_symmetry", points=2**7).excesses.loc[(0.1, "positional"), "excess"] > 0.15
     ),
     r"because positional students at $\omega=0.2$ and $\alpha_c$ have a larger $V_H$ in larger dimension": lambda: (
