@@ -123,7 +123,9 @@ def entries_in(docstring, heading="Columns"):
     columns = {}
     for name, unit, about in ENTRY.findall(dedent(section)):
         meaning, *listed = (" ".join(part.split()) for part in re.split(r"\n +- ", about))
-        columns[name] = Column(meaning, unit, dict(entry.split(": ", 1) for entry in listed))
+        columns[name] = Column(
+            meaning, unit, {name: text for name, _, text in (entry.partition(": ") for entry in listed)}
+        )
     return columns
 
 

@@ -13,9 +13,9 @@
   const ALSO = [  // what people type, and what the book calls it
     [/phase transition/i, "more data and a jump", "phase diagram"], [/limitation/i, "limits"],
     [/linear regression/i, "linear model"], [/data ?set size|training set size/i, "sample complexity"],
-    [/overfit|generali[sz]/i, "test error"], [/initiali[sz]/i, "random weights", "descent stays"],
+    [/overfit|generali[sz]/i, "test error"], [/initiali[sz]/i, "random weights", "training stays"],
     [/local minim/i, "minima"], [/induction head/i, "transformer"],
-    [/training.* (fail|stuck|miss|stop)|fail.* training/i, "random starts", "descent stays"],
+    [/training.* (fail|stuck|miss|stop)|fail.* training/i, "random starts", "training stays"],
     [/regulari[sz]|weight decay/i, "ridge penalty"],
   ];
   const ASKED = new Set("a an and are at by can do does for how i in is it of on or that the this to what when where which why".split(" "));

@@ -65,7 +65,7 @@ def test_figures_name_every_notebook_once_with_its_title(answer):
     assert sorted(listed["notebook"]) == sorted(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.md"))
     assert listed.loc["fig15"].tolist() == [
         "notebooks/fig15_random.md",
-        "Figure 15: gradient descent from small random weights mostly misses the deeper valley",
+        "Figure 15: gradient descent mostly misses the deeper valley",
         [*declared(ROOT / "notebooks/fig15_random.md")][1:],
     ]
     assert listed.loc["fig02", "parameters"] == ["omega", "sigma", "lam", "matrix", "points", "omegas"]

@@ -203,7 +203,7 @@ def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_pag
     page.get_by_role("button", name="Copied").wait_for()
     link = f"{PAGE.as_uri()}#matrix=alternative&omega=0.35&alpha=1.7"
     assert page.evaluate("copied") == link
-    assert shown == [("This browser does not let the page copy. The link:", link)] * 2
+    assert shown == [("The browser does not allow this page to copy. This is the link:", link)] * 2
 
 
 def test_students_train_in_workers_until_they_are_stopped(open_page):

@@ -17,7 +17,7 @@ def changed(optimizer):
 
 
 CLAIMS = {
-    r"the more positional the teacher, the more data the semantic student needs": lambda: all(
+    r"a more positional teacher moves the transition to more data": lambda: all(
         line("fig03_theory", what).is_monotonic_increasing for what in ("critical", "linear")
     ),
     r"From $d = 135$ on every student keeps the mechanism at which it starts": lambda: (

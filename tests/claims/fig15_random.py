@@ -94,7 +94,7 @@ def growth_in_first_step(d, alpha, seed):
 
 
 CLAIMS = {
-    r"gradient descent from small random weights mostly misses the deeper valley": lambda: (
+    r"gradient descent mostly misses the deeper valley": lambda: (
         share_of_descent(200).max() < 0.1 and (share_of_descent(0) > 0.5).sum() == 1
     ),
     r"From $\alpha=2$ on, L-BFGS ends there more often than gradient descent in every dimension": lambda: (
