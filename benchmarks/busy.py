@@ -1,10 +1,11 @@
-"""What calls cost on a quiet machine and beside another process that uses one core.
+"""The cost of calls on a quiet machine, and beside another process that uses one core.
 
     python benchmarks/busy.py [NAME ...]
 
-By turns, the medians of `TURNS`. Prints seconds quiet and busy and their ratio, and seconds of processor time, which
-say what threads cost that wait for each other. The last line is what `train` takes by default over what it takes in
-two processes of one thread each. It needs a machine on which nothing else runs.
+The calls take turns, and each number is the median of `TURNS`. The script prints seconds on the quiet and on the busy
+machine with their ratio, and seconds of processor time, which show the cost of threads that wait for each other. The
+last line compares `train` with default settings with `train` in two processes of one thread each. Nothing else may run
+on the machine.
 """
 
 import os
@@ -30,7 +31,7 @@ PROGRAM = "from attention_phases import Task, solve, threshold, train; "
 
 
 def seconds(call, environment):
-    """Wall time and processor time of a call in a process of its own."""
+    """Return the wall time and the processor time of a call in its own process."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-c", PROGRAM + call], env=environment, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -39,7 +40,7 @@ def seconds(call, environment):
 
 
 def measured(call, environment):
-    """Quiet and busy: wall and processor time of each turn."""
+    """Return the wall times and processor times of each turn, on a quiet and on a busy machine."""
     turns = []
     for _ in range(TURNS):
         quiet = seconds(call, environment)

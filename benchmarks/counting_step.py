@@ -1,8 +1,9 @@
-"""A training step of the counting transformer, compiled, against the same model in a plain torch DataLoader loop.
+"""The time of a compiled training step of the counting transformer, compared with a plain PyTorch loop.
 
     python benchmarks/counting_step.py
 
-One thread each, float32, batches of 32, Adam, at the published size. Prints milliseconds and their ratio.
+Both use one thread, float32, batches of 32 and Adam, at the published size. The script prints milliseconds and their
+ratio.
 """
 
 import time
@@ -19,7 +20,7 @@ BATCHES, REPEATS = 100, 5
 
 
 def plain(flat, mask, sequences):
-    """Train as a tutorial would: a DataLoader, autograd, torch's Adam; the mask keeps the frozen zeros."""
+    """Train in the usual way, with a DataLoader, autograd and PyTorch's Adam; the mask keeps the frozen zeros."""
     tensors = tf.Weights(*(each.requires_grad_() for each in tf.tensors_of(flat)))
     masks = tf.tensors_of(mask)
     optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
@@ -33,13 +34,13 @@ def plain(flat, mask, sequences):
 
 
 def compiled(flat, mask, sequences):
-    """The same pass by `step.train_epoch`."""
+    """Train for the same pass with `step.train_epoch`."""
     order = np.random.default_rng(0).permutation(len(sequences.tokens))
     step.train_epoch(tf.trainable(flat.copy(), mask), sequences, order, tf.BATCH, tf.ADAM, 0)
 
 
 def milliseconds(work, *arguments):
-    """A step's share of the fastest of several passes."""
+    """Return the time of one step, from the fastest of several passes."""
     work(*arguments)
     times = []
     for _ in range(REPEATS):

@@ -1,12 +1,12 @@
-"""The published descent in plain PyTorch beside this library's optimizers, on the CPU and on a GPU where there is one.
+"""The time of the published descent in plain PyTorch, compared with this library's optimizers, on CPU and GPU.
 
     python benchmarks/devices.py [--d 1000 4000] [--alpha 1.5] [--steps 5000] [--students 2]
 
-All ways start at the teacher of the same data set, and for two students also at the positional start. Each way has run
-for one step before it is timed. "plain" is the published rule as users of PyTorch write it: SGD with the loss by
-autograd on all sentences. It also runs compiled by `torch.compile`, and on a GPU in a CUDA graph. The seconds are for
-all students together. The ratio compares with L-BFGS of this library on the same device. The last column is the
-training loss that the first student reached.
+All methods start at the teacher of the same data set; with two students, the second one starts at the positional start.
+Each method has run for one step before it is timed. "plain" is the published rule as users of PyTorch write it: SGD
+with the loss by autograd on all sentences. It also runs compiled by `torch.compile`, and on a GPU in a CUDA graph. The
+seconds are for all students together. The ratio compares with L-BFGS of this library on the same device. The last
+column is the final training loss of the first student.
 """
 
 import argparse
@@ -20,16 +20,16 @@ from attention_phases.training.optimizers import GD_RATE, GD_STEPS
 
 
 def loss_of(data, weights):
-    """R of the students (k, d), by autograd."""
-    h = data.sentences @ weights.mT / data.d**0.5  # (n, 2, k)
-    scores = h[:, :, None] * h[:, None]  # (n, 2, 2, k)
+    """Return R of the students (k, d), for autograd."""
+    h = data.sentences @ weights.mT / data.d**0.5  # shape (n, 2, k)
+    scores = h[:, :, None] * h[:, None]  # shape (n, 2, 2, k)
     answers = torch.einsum("nabk,nbd->knad", torch.softmax(scores, 2), data.sentences)
     squares = (data.labels - answers).square().sum() / (2 * data.d)
     return squares + data.task.lam / 2 * weights.square().sum()
 
 
 def plain(data, starts, steps, loss_of=loss_of):
-    """The weights after `steps` of the published rule."""
+    """Return the weights after `steps` steps of the published rule."""
     weights = starts.clone().requires_grad_()
     optimizer = torch.optim.SGD([weights], GD_RATE)
     for _ in range(steps):
@@ -40,7 +40,7 @@ def plain(data, starts, steps, loss_of=loss_of):
 
 
 def in_a_graph(data, starts, steps):
-    """The same, a step recorded once as a CUDA graph and then repeated."""
+    """Return the weights after the same steps, of which one is recorded as a CUDA graph and then repeated."""
     weights = starts.clone().requires_grad_()
     before = weights.detach().clone()
 
@@ -51,7 +51,7 @@ def in_a_graph(data, starts, steps):
 
     aside = torch.cuda.Stream()
     aside.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(aside):  # as PyTorch asks, before a graph is recorded
+    with torch.cuda.stream(aside):  # PyTorch requires this warm-up before a graph is recorded
         for _ in range(3):
             step()
     torch.cuda.current_stream().wait_stream(aside)
@@ -66,12 +66,12 @@ def in_a_graph(data, starts, steps):
 
 
 def by_fit(data, starts, **options):
-    """The weights of `fit`."""
+    """Return the weights of `fit`."""
     return torch.stack([student.weights for student in fit(data, data.task.lam, starts, **options)])
 
 
 def seconds(run, device):
-    """How long `run` takes, and what it returns."""
+    """Return the time of `run` and its result."""
     if device == "cuda":
         torch.cuda.synchronize()
     began = time.perf_counter()

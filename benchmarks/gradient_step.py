@@ -1,10 +1,11 @@
-"""A gradient-descent step against the two bare products with the data matrix that it cannot do without.
+"""The time of a gradient-descent step, compared with the two products with the data matrix that every step needs.
 
     python benchmarks/gradient_step.py
 
-One student and two at once (a semantic and a positional start), d = 1000, on one thread: a step of the library, and one
-of an own loop, through autograd; beside it, what autograd and the optimizer take of a loss that costs nothing. Prints
-milliseconds, and the ratios of both steps to the products; all by turns, the fastest of many.
+The sizes are one student, and two students (a semantic and a positional start), at d = 1000, on one thread. The script
+times a step of the library, a step of a user's own loop with autograd, and the part of autograd and the optimizer in
+it, with a loss that costs nothing. It prints milliseconds, and the ratios of both steps to the products. The
+measurements take turns, and each is the fastest of many.
 """
 
 import time
@@ -19,7 +20,7 @@ REPEATS, STEPS = 60, 40
 
 
 class Nothing(torch.autograd.Function):
-    """A loss whose value and gradient are there."""
+    """A loss whose value and gradient are known in advance."""
 
     @staticmethod
     def forward(ctx, weights):
@@ -31,7 +32,7 @@ class Nothing(torch.autograd.Function):
 
 
 def milliseconds(work):
-    """Time of each of the `STEPS` steps of `work`."""
+    """Return the time of each of the `STEPS` steps of `work`."""
     began = time.perf_counter()
     work()
     return 1e3 * (time.perf_counter() - began) / STEPS

@@ -1,7 +1,7 @@
-"""What the theory answers far from the published parameters, and what is in: python benchmarks/limits.py [POINTS].
+"""The answers of the theory far from the published parameters, and the features that each part of the library covers.
 
-Writes the tables of the book's page "Limits". It fails where a number is not finite without a flag, or where a solution
-that is called converged is of another branch.
+Usage: python benchmarks/limits.py [POINTS]. The script writes the tables of the book's page "Limits". It fails if a
+number is not finite but has no flag, or if a solution that is marked as converged belongs to another branch.
 """
 
 import sys
@@ -25,21 +25,21 @@ TASKS = {
     "A = (−1, 2; 2, −1)": {"matrix": ((-1, 2), (2, -1))},
     "A = (30, 10; 10, 30)": {"matrix": ((30, 10), (10, 30))},
 }
-BRANCHES = {"semantic": ("theta", "m"), "positional": ("m", "theta")}  # what is not zero, and what is
+BRANCHES = {"semantic": ("theta", "m"), "positional": ("m", "theta")}  # nonzero overlap, zero overlap
 SHORT = {
     BRANCH_END: "none",
     NO_CONVERGENCE: "unsettled",
     NO_RESOLUTION: "unsettled",
-}  # what failed solutions say of themselves
+}  # short names for the reasons of failed solutions
 TABLE = ROOT / "book" / "limits.csv"
 
 
-FEATURES = {  # of a task, and of an architecture
+FEATURES = {  # parameters of a task and of an architecture
     "a different strength of the encoding": ({"encoding": 2.0}, {}),
     "spectrum, the same for all tokens": ({"spectrum": ((0.05, 0.5), (0.45, 0.5))}, {}),
     "spectrum, a different one for each token": ({"spectrum": (((0.1, 0.4), 1.0),)}, {}),
     "clusters": ({"clusters": ((0.5, (0.3, -0.3)), (0.5, (-0.3, 0.3)))}, {}),
-    "several columns of the teacher": ({"teachers": (1.0, 0.5)}, {}),
+    "several teacher vectors": ({"teachers": (1.0, 0.5)}, {}),
     "sparse teacher": ({"density": 0.3}, {}),
     "l1 penalty": ({"l1": 0.005}, {}),
     "L > 2 tokens with the standard A": ({}, {"tokens": 3}),
@@ -57,7 +57,7 @@ COVERED = ROOT / "book" / "covered.csv"
 
 
 def accepted(task, architecture):
-    """Which of theory, students and message passing take a feature, by trying."""
+    """Return which of theory, students and message passing accept a feature, by trying it."""
 
     def of_student():
         if "risk" in architecture:
@@ -82,12 +82,12 @@ def accepted(task, architecture):
 
 
 def covered():
-    """The table of what is in and what is not."""
+    """Return the table of features that are covered."""
     return pd.DataFrame([{"feature": name, **accepted(*feature)} for name, feature in FEATURES.items()])
 
 
 def outcome(task, alpha, branch, points, scrambles=4):
-    """What `solve` answers, in a word; an assertion fails where it is wrong without saying so."""
+    """Return the answer of `solve` in a word; an assertion fails if the answer is wrong but not marked as failed."""
     try:
         solution = solve(task, alpha, branch, points, scrambles)
     except (ArithmeticError, np.linalg.LinAlgError) as error:
@@ -105,7 +105,7 @@ def outcome(task, alpha, branch, points, scrambles=4):
 
 
 def main(points=2**10):
-    """Write the table, and print how often each answer came."""
+    """Write the table, and print how often each answer occurs."""
     rows = []
     for (name, changes), branch in product(TASKS.items(), BRANCHES):
         answers = {f"α = {alpha:g}": outcome(Task(**changes), alpha, branch, points, 8) for alpha in ALPHAS}

@@ -1,9 +1,10 @@
-"""Spread of the field averages between samples of equal cost: plain Monte Carlo, Sobol, Sobol in antithetic pairs.
+"""The standard deviation of field averages between samples of equal cost, for three sampling methods.
 
     python benchmarks/quadrature.py
 
-Prints, for both branches at omega = 0.3, the standard deviation over samples of E[r . xi] and of the Moreau
-envelope, relative to plain Monte Carlo of the same size.
+The methods are plain Monte Carlo, Sobol points, and Sobol points in antithetic pairs. For both branches at omega = 0.3,
+the script prints the standard deviation over samples of E[r . xi] and of the Moreau envelope, relative to plain Monte
+Carlo of the same size.
 """
 
 import numpy as np

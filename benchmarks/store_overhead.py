@@ -1,4 +1,4 @@
-"""Cost of the sweep and its store around the computing itself.
+"""The time that a sweep and its store add to the computation itself.
 
 Usage: python benchmarks/store_overhead.py [FOLDER for the temporary files]
 """
@@ -23,7 +23,7 @@ MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_nor
 
 @dataclass(frozen=True)
 class Cell:
-    """As large as a cell of Figure 2."""
+    """A cell that is as large as a cell of Figure 2."""
 
     experiment: str
     alpha: float
@@ -33,12 +33,12 @@ class Cell:
 
 
 def work(cell):
-    """Take no time."""
+    """Return rows at once, without computing anything."""
     return [{"start": start, **dict.fromkeys(MEASURED, 0.1), "steps": 40} for start in cell.starts]
 
 
 def seconds(call):
-    """Wall time of ``call()``."""
+    """Return the wall time of ``call()``."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
@@ -46,7 +46,7 @@ def seconds(call):
 
 @contextmanager
 def local_cluster(workers):
-    """Executor on a cluster of this machine."""
+    """Yield an executor on a Dask cluster of this machine."""
     with (
         SubprocessCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local,
         cluster(local.scheduler_address) as executor,
@@ -55,7 +55,7 @@ def local_cluster(workers):
 
 
 def main(folder, count=2000, many=20_000):
-    """Print milliseconds a cell, and seconds to resume and export a store of many cells."""
+    """Print milliseconds per cell, and the seconds that a store of many cells takes to resume and to export."""
     cells, warm = ([Cell(name, 2.5, seed) for seed in range(size)] for name, size in (("small", count), ("warm", 20)))
     places = {"thread": (ThreadPoolExecutor, 1), "processes": (process_pool, 2), "cluster": (local_cluster, 2)}
     for name, (place, workers) in places.items():
@@ -71,7 +71,7 @@ def main(folder, count=2000, many=20_000):
 
 
 if __name__ == "__main__":
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # for the workers of the cluster, which find `work` there
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # lets the workers of the cluster find `work`
     import store_overhead
 
     with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as name:

@@ -1,7 +1,7 @@
-"""Time of alpha_c(omega) with a standard error of at most 0.002, at the nine published omega.
+"""The time of alpha_c(omega) with a standard error of at most 0.002, at the nine published omega.
 
-Run: python benchmarks/thresholds.py. Each search starts from the crossing at the omega before; the same searches
-from nothing are timed for comparison, by turns.
+Usage: python benchmarks/thresholds.py. Each search starts from the crossing at the previous omega. The same searches
+without such a start are timed in turn for comparison.
 """
 
 import time
@@ -13,14 +13,14 @@ from attention_phases.theory.thresholds import NO_THRESHOLD
 
 
 def timed(*arguments, **options):
-    """A threshold and the seconds it took."""
+    """Return a threshold and the seconds that it took."""
     start = time.perf_counter()
     place = threshold(*arguments, **options)
     return place, time.perf_counter() - start
 
 
 if __name__ == "__main__":
-    timed(Task(), "critical", points=2**7)  # compiles
+    timed(Task(), "critical", points=2**7)  # compiles the code
     near, seconds = NO_THRESHOLD, [0.0, 0.0]
     for omega in sorted(CRITICAL_ALPHA):
         near, followed = timed(Task(omega=omega), "critical", near=near)

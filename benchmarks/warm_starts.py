@@ -1,7 +1,7 @@
-"""Time of the theory from known minima over that with a search at every step, and how far the results differ.
+"""The time of the theory with searches from known minima, compared with a full search at every step.
 
-Run: python benchmarks/warm_starts.py [REPEATS]. By turns in one run, medians of REPEATS (3). A difference is given in
-error bars.
+Usage: python benchmarks/warm_starts.py [REPEATS]. Both take turns in one run, and the times are medians of REPEATS (3).
+The script also prints the difference of the results in error bars.
 """
 
 import sys
@@ -57,7 +57,7 @@ def timed(case):
 
 
 def main(repeats):
-    solve(TASK, 2.0, "semantic", 2**5)  # compiles
+    solve(TASK, 2.0, "semantic", 2**5)  # compiles the code
     for form in ("untied", "rank2"):
         solve(TASK, 2.0, "semantic", 2**4, architecture=Architecture(form))
     for name, case in CASES.items():

@@ -1,8 +1,8 @@
-"""Execute the text notebooks with a profile's parameters, for the book to show.
+"""The execution of all text notebooks with the parameters of a profile, for the book to show.
 
     python book/execute.py --profile paper
 
-An executed notebook is kept for each profile, and made anew when its text, its parameters, the library, the
+Executed notebooks are kept for each profile. A notebook is executed anew if its text, its parameters, the library, the
 stored results or the pinned versions have changed.
 """
 
@@ -19,21 +19,21 @@ from tqdm import tqdm
 from attention_book import paths
 from attention_book.command_line import execution
 from attention_book.command_line.execution import execute
-from attention_book.command_line.parameters import of_profile
-from attention_book.command_line.printing import about, print_anything
+from attention_book.command_line.parameters import profile_values
+from attention_book.command_line.printing import docstring_of, print_anything
 from attention_book.experiments import PROFILES
 from attention_book.render.style import BEHIND, SVG
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 from attention_phases.machine import SpawnWithoutScript, cores, end_with_parent
 
-SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
+SHOWN = paths.ROOT / "book" / "_executed"  # the folder that the book's table of contents names
 
 
 def main(arguments=None):
-    """Execute all notebooks, or those named, and put them where the book takes them from."""
+    """Execute all notebooks, or the named ones, and copy them to the folder of the book."""
     print_anything()
-    parser = argparse.ArgumentParser(prog="python book/execute.py", description=about(sys.modules[__name__])[0])
+    parser = argparse.ArgumentParser(prog="python book/execute.py", description=docstring_of(sys.modules[__name__])[0])
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
@@ -48,11 +48,11 @@ def main(arguments=None):
             check_choice("notebook", name, [text.stem for text in texts])
         texts = [text for text in texts if not options.names or text.stem in options.names]
         check_count("jobs", options.jobs)
-        kept = execution.KEPT / options.profile
+        kept = execution.KEPT_FOLDER / options.profile
         executed = [kept / f"{text.stem}.ipynb" for text in texts]
-        values = {text: of_profile(text, options.profile) for text in texts}
-        execution.KEPT.mkdir(parents=True, exist_ok=True)
-        with FileLock(execution.KEPT / "lock"):  # of two at once in a checkout, one waits
+        values = {text: profile_values(text, options.profile) for text in texts}
+        execution.KEPT_FOLDER.mkdir(parents=True, exist_ok=True)
+        with FileLock(execution.KEPT_FOLDER / "lock"):  # if two run at once in a checkout, one waits
             execute_all(values, kept, options.force, options.jobs)
             print("executed:", *(executed if options.names else [kept]))
             if not options.keep:
@@ -61,7 +61,7 @@ def main(arguments=None):
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
-    except (NotebookError, OSError) as error:  # also a full disk, a folder that may not be written
+    except (NotebookError, OSError) as error:  # includes a full disk and a folder without permission to write
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -70,9 +70,9 @@ def main(arguments=None):
 
 
 def execute_all(values, kept, force, jobs):
-    """Execute `jobs` notebooks at a time; the first failure ends those that wait.
+    """Execute `jobs` notebooks at a time; if one fails, the waiting ones are not started.
 
-    values: by text (a Path), the parameters that a profile sets.
+    values: the parameters that a profile sets, by text (a Path).
     """
     with ProcessPoolExecutor(jobs, mp_context=SpawnWithoutScript(), initializer=end_with_parent) as pool:
         waiting = {
@@ -89,7 +89,7 @@ def execute_all(values, kept, force, jobs):
 
 
 def show(kept, profile, shown):
-    """Copy executed notebooks to the book, with the page of times."""
+    """Copy executed notebooks to the book, together with the page of times."""
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
     rows = []
@@ -104,16 +104,16 @@ def show(kept, profile, shown):
 
 
 def experiments_of(notebook):
-    """The names of the experiments that an executed notebook has read, as its figures say."""
+    """Return the names of the experiments that an executed notebook has read, from the metadata of its figures."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
     read = (output.get("metadata", {}).get(SVG, {}).get(BEHIND, ()) for output in outputs)
     return sorted({name for some in read for name, _ in some})
 
 
 def times_page(rows, profile):
-    """The page that says of each notebook what it reads, how large that is, and its seconds, with their sum.
+    """Return the page that lists for each notebook its data, their size, and its seconds, with the sum.
 
-    rows: title, names of experiments, and seconds of each.
+    rows: title, names of experiments, and seconds of each notebook.
     """
     lines = []
     for title, names, seconds in rows:

@@ -1,8 +1,9 @@
-"""Build the pages of executed notebooks as the book would, each on its own, with the files of their figures.
+"""The build of single pages from executed notebooks, with the files of their figures, as in the book.
 
     python book/page.py NOTEBOOK.ipynb ... FOLDER
 
-FOLDER/page has the pages and what they show; FOLDER the pictures, their data and the pages' scripts.
+FOLDER/page receives the pages and the files that they show. FOLDER receives the pictures, their data and the scripts of
+the pages.
 """
 
 import os
@@ -16,19 +17,19 @@ import yaml
 from jupyter_book.cli.main import main as jupyter_book
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = "page"  # the folder in FOLDER of the pages
-FIGURES = "figures"  # the folder beside a page, and its source, of the files of figures
-EXTENSIONS = ("behind", "offline", "figures", "download")  # those of the book that such a page needs
-SHAPES = ("-wide", "-readout")  # of a figure, which only its page shows
-# How a page names files, and how a style does.
+PAGE = "page"  # folder of the pages in FOLDER
+FIGURES = "figures"  # folder of a figure's files, beside the page and beside its source
+EXTENSIONS = ("behind", "offline", "figures", "download")  # extensions of the book that a single page needs
+SHAPES = ("-wide", "-readout")  # endings of files that only the page of a figure shows
+# These are the ways in which a page and a style sheet name files.
 NAMED = re.compile(r"""(?:href|src|srcset|action)="([^"#?:]+)|(?:url\(|@import )["']?([^"')#?:]+)""")
 
 
 def build(notebooks, folder):
-    """Build the pages of executed notebooks (Paths) in a folder; what else is there stays."""
+    """Build the pages of executed notebooks (Paths) in a folder, and leave other files there as they are."""
     with tempfile.TemporaryDirectory() as place:
         source = Path(place).resolve()
-        for notebook in notebooks:  # whose page stands two folders higher than in the book
+        for notebook in notebooks:  # their pages are two folders higher than in the book
             text = notebook.read_text(encoding="utf-8").replace("../../_static/", "_static/")
             (source / notebook.name).write_text(text, encoding="utf-8")
         root, *others = [notebook.name for notebook in notebooks]
@@ -49,11 +50,11 @@ def build(notebooks, folder):
 
 
 def needed(page):
-    """The files that a built page shows or leads to: of the theme's ten megabytes about half."""
+    """Return the files that a built page shows or links to, about half of the theme's ten megabytes."""
     found, waiting = set(), [page, *(page.parent / FIGURES).iterdir()]
     while waiting:
         path = Path(os.path.normpath(waiting.pop()))
-        if path not in found and path.is_file() and path.suffix != ".ttf":  # beside it is what browsers take
+        if path not in found and path.is_file() and path.suffix != ".ttf":  # browsers use another format
             found.add(path)
             if path.suffix in (".html", ".css"):
                 names = NAMED.findall(path.read_text(encoding="utf-8"))
@@ -62,7 +63,7 @@ def needed(page):
 
 
 def configuration():
-    """The book's, with its own files named from anywhere."""
+    """Return the configuration of the book, with absolute paths of its own files."""
     whole = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     whole["bibtex_bibfiles"] = [str(ROOT / path) for path in whole["bibtex_bibfiles"]]
     extra = whole["sphinx"]

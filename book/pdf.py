@@ -1,8 +1,8 @@
-"""The whole book as one PDF: its pages on one, printed by Chromium, which typesets the mathematics.
+"""The whole book as one PDF, which Chromium prints from a single page with typeset mathematics.
 
     PYTHONPATH=tests python book/pdf.py _build/singlehtml _build/html/positional-or-semantic.pdf
 
-The landing page beside the PDF then links to it.
+The landing page in the folder of the PDF then links to it.
 """
 
 import re
@@ -13,10 +13,10 @@ from pathlib import Path
 import chromium
 from playwright.sync_api import sync_playwright
 
-SCALE = 0.75  # of the screen's sizes
-WIDTH = 900  # of the text in pixels at this scale: A4 less the margins
-# Folded text opens, but not what is behind the figures; code, which is read on a screen, goes; what is wider than the
-# page is made smaller.
+SCALE = 0.75  # scale of the print relative to the screen
+WIDTH = 900  # width of the text in pixels at this scale: A4 without the margins
+# Folded text is opened, except the provenance of figures. Code is removed, because it is read on a screen. Elements
+# that are wider than the page are made smaller.
 PREPARE = """() => {
     document.querySelectorAll("details.hide").forEach(node => node.remove());
     document.querySelectorAll("details").forEach(node => { node.open = true; });
@@ -39,16 +39,16 @@ CUT = """() => { const edge = document.querySelector(".bd-article").getBoundingC
         .map(node => node.tagName + " " + (node.caption?.textContent ?? node.parentNode.outerHTML.slice(0, 80))); }"""
 FOOT = """<div style="width: 100%; text-align: center; font: 9px sans-serif; color: #555">
     <span class="pageNumber"></span> / <span class="totalPages"></span></div>"""
-# Chromium says the title of a heading twice that begins a sheet, as text or, with other signs than ASCII's, as numbers
-# of four digits. Blanks keep the places of what follows.
+# If a heading begins a sheet, Chromium writes its title twice. The title is a text or, with characters beyond ASCII,
+# numbers of four digits. The second copy is replaced by blanks, so that the offsets in the file remain valid.
 TWICE = re.compile(rb"(/Title (?:\(|<FEFF))((?:[^()<>]|\\[()])+)\2([)>])")
 LINK = '<p class="book-pdf">The whole book <a href="../{name}">as one PDF</a>.</p>'
 MARK = '<section id="all-figures">'
 
 
 def main(folder, target):
-    """Print the page in `folder` to `target`, and link it from the landing page of the book that `target` is in."""
-    page = shutil.copy(folder / "book" / "index.html", folder / "whole.html")  # its links are those of a page up here
+    """Print the page in `folder` to `target`, and link the PDF from the landing page of the book."""
+    page = shutil.copy(folder / "book" / "index.html", folder / "whole.html")  # its links are relative to this folder
     margin = {"top": "16mm", "bottom": "16mm", "left": "15mm", "right": "15mm"}
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.QUIET)
@@ -72,7 +72,7 @@ def once(doubled):
 
 
 def prepared(running, page):
-    """The page opened as it is printed: in light colours, its mathematics typeset, nothing wider than the paper."""
+    """Open the page as it is printed: in light colours, with typeset mathematics, and nothing wider than the paper."""
     opened = running.new_context(offline=True, viewport={"width": WIDTH, "height": 1000}).new_page()
     opened.add_init_script("localStorage.setItem('mode', 'light'); localStorage.setItem('theme', 'light')")
     opened.emulate_media(media="print", color_scheme="light")

@@ -1,8 +1,8 @@
-"""How far the means that the authors published lie from ours of the same cells, in standard errors.
+"""The differences between the authors' published means and our means of the same cells, in standard errors.
 
-Their tables are in the repository SPOC-group/positional-and-semantic-attention, commit 0b867fa, which
-has no licence: nothing of them is kept here but these differences. With them are curves of theory,
-set beside what their rules give (`published_rule`), and beside ours on many points.
+The authors' tables are in the repository SPOC-group/positional-and-semantic-attention, commit 0b867fa. They have no
+licence, so only the differences are kept here. The table also has their curves of theory, which are compared with the
+results of the published rules (`published_rule`) and with our theory on many points.
 
 Columns:
     start: initial weights, or branch of theory
@@ -14,20 +14,21 @@ Columns:
         - mixed: the first column semantic, the second positional
         - second: the second column of the teacher
         - encoding: 0.3 times 1_d
-        - symmetric: no overlap at all
+        - symmetric: the branch without overlaps
     d [1]: embedding dimension; empty for curves of theory
-    optimizer: of our students, or theory
+    optimizer: optimiser of our students, or theory
         - lbfgs: L-BFGS to |grad R| <= 1e-4
         - gd: full-batch gradient descent as published
         - adam: Adam
         - theory: replica-symmetric theory
-    figure: of the paper, which shows the cell or its like
-    ours [1]: our value: the mean over data sets, a threshold of these means, or theory
+    figure: figure of the paper that shows the cell or a similar cell
+    ours [1]: our value: a mean over data sets, a threshold from such means, or theory
     instances [1]: number of our data sets behind the mean
-    z [1]: ours minus published, as a standard normal number if both estimate the same
-    away [1]: ours minus published theory, over the largest value along both curves
-    rule_away [1]: by the published rules minus published, over published; of curves of theory
-    step_away [1]: the same of one step of the rules from the published overlaps, and of losses at these
+    z [1]: ours minus published, a standard normal variable if both estimate the same quantity
+    away [1]: ours minus published theory, divided by the largest value along both curves
+    rule_away [1]: for curves of theory, result of the published rules minus published value, divided by the published
+        value
+    step_away [1]: the same for one step of the rules from the published overlaps, and for the losses at these overlaps
 """
 
 import json
@@ -49,7 +50,7 @@ from attention_book.analysis.beside_published import (
     ours,
     standard_scores,
 )
-from attention_book.analysis.instances import GAPS, in_errors
+from attention_book.analysis.instances import GAPS, error_ratio
 from attention_book.analysis.thresholds import crossing, curve, last_fall
 from attention_book.experiments.audit.authors_rule import rule_step
 from attention_book.experiments.students import StudentCell
@@ -63,7 +64,7 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.equations import Scalars
 
-TABLE_FILES = {  # SHA-256 of each
+TABLE_FILES = {  # SHA-256 of each file
     "results_mean_standardA.csv": "0f33d867a71cbb6f74ecc86e1c1d1e5a778d9ade7812cdf14902e4e4f7a8dd6c",
     "results_std_standardA.csv": "5ae85be9a4bb4712b8201c015d0e117b8e3b230344b581c12dacc9a915bc73fa",
     "results_mean_otherA.csv": "2dfd7b35f028c340383f38bd39202eacfcbd672e475a06258fbb498a67ed33b8",
@@ -76,7 +77,7 @@ TABLE_FILES = {  # SHA-256 of each
 
 
 class PublishedTable(NamedTuple):
-    """A table of theirs: its two files, the task's matrix, the student's form, and over how many runs are the means."""
+    """A table of the authors: its two files, the matrix of the task, the student's form, and the number of runs."""
 
     means: str
     spreads: str
@@ -91,20 +92,21 @@ TABLES = (
     PublishedTable("results_scaling.csv", "results_std_scaling.csv", "standard", "tied", 70),
     PublishedTable("results_mean_r=2.csv", "results_std_r=2.csv", "standard", "rank2", 10),
 )
-NAME = "published_tables"  # of the table that is kept
+NAME = "published_tables"  # name of the table of differences
 EXPERIMENTS = ("fig02", "fig03", "fig07", "fig08", "fig09", "published_cells", "fig11", "fig14_random")
-CROSSING = {  # quantity and start of what falls below what at a threshold
+CROSSING = {  # for each threshold, the quantity and start that falls below another quantity and start
     "critical": (("train_loss", "semantic"), ("train_loss", "positional")),
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
 }
-DRAWS = 2000  # of means, for the error of a crossing
+DRAWS = 2000  # number of resamples of the means, for the error of a crossing
 COLUMNS = entries_in(__doc__)
 
 
 class Curve(NamedTuple):
-    """A file of theirs: its SHA-256, and the branch along alpha that is in it, at sigma = 0.5 and lambda = 0.01.
+    """A file with a curve of theory at sigma = 0.5 and lambda = 0.01: its SHA-256, and its branch along alpha.
 
-    `losses`: whether its free energies are training losses; those at omega = 0.5 leave out `label_loss`.
+    `losses` says whether its free energies are training losses. The free energies at omega = 0.5 are not, because they
+    leave out `label_loss`.
     """
 
     digest: str
@@ -114,7 +116,7 @@ class Curve(NamedTuple):
     losses: bool = True
 
 
-# Of their curves: how each file's name begins, and by the rest of it what is in it.
+# The name of a file with a curve begins with this prefix. The rest of the name says what is in the file.
 CURVE_PREFIX = "repl_softmax_Mixed_sig0.5_lamb0.01_omega"
 CURVES = {
     "0.3": Curve("e0f034433116dbb72f55ba735c3debfc01295279e052ed84e0c8b07f9b31d9fd", 0.3, "semantic"),
@@ -130,7 +132,8 @@ CURVES = {
     "0.14_para_Aalt": Curve(
         "1e9fea701fb917fcfd4680c5cd00f5dd6dbc6391ae2b1a052d4a023b48f7fed0", 0.14, "positional", "alternative"
     ),
-    # named after the alternative A, but far from its solutions and close to those of the standard one
+    # The names of these files say that A is the alternative matrix. But the curves are far from its solutions and close
+    # to the solutions of the standard matrix.
     "0.15_Aalt": Curve("a3e18fe8d973150d114c3173416f6cd881d09e764769f5951aa0efb4605d84da", 0.15, "semantic"),
     "0.15_para_Aalt": Curve("bbb1e78d60d10acc7cc640bc55e94180896664041486bf3864cef61a874ee84c", 0.15, "positional"),
 }
@@ -138,7 +141,9 @@ CURVE_FILES = {f"{CURVE_PREFIX}{name}.csv": curve.digest for name, curve in CURV
 
 
 def find(folder, files):
-    """Known files in a folder or below, by name; `BadInput` where one is missing or another one.
+    """Return the paths of known files in a folder or below, by name.
+
+    Raises `BadInput` if a file is missing or has another content.
 
     files: SHA-256 by name
     """
@@ -148,22 +153,22 @@ def find(folder, files):
         if paths[name] is None:
             raise BadInput("folder", str(folder), f"a checkout of the authors' repository; it has no {name}")
         if sha256(paths[name].read_bytes()).hexdigest() != digest:
-            raise BadInput("file", str(paths[name]), "as at commit 0b867fa, which its SHA-256 denies")
+            raise BadInput(f"{paths[name]} is not the file of commit 0b867fa: its SHA-256 differs")
     return paths
 
 
 def theirs(folder):
-    """Their means and standard deviations over runs, in our units: a row for each cell and quantity."""
+    """Return the authors' means and standard deviations over runs, in our units: a row for each cell and quantity."""
     paths = find(folder, TABLE_FILES)
     read = {name: pd.read_csv(path) for name, path in paths.items()}
     return pd.concat(_in_our_units(table, read[table.means], read[table.spreads]) for table in TABLES)
 
 
 def _in_our_units(table, means, spreads):
-    """Long frame of a table: `CELL`, quantity, published, spread (missing for squares) and runs.
+    """Return a table as a long frame: `CELL`, quantity, published, spread (missing for squares) and runs.
 
-    Of two columns of weights they have the larger and the smaller overlap of each run. The mean of the sum of the
-    squares follows from the means and standard deviations of both, not the scatter of that sum.
+    For two columns of weights, the authors give the larger and the smaller overlap of each run. The mean of the sum of
+    their squares follows from both means and standard deviations, but the standard deviation of this sum does not.
     """
     d, variance = means["d"], means["sigma"] ** 2
     cells = means[["sigma", "omega", "alpha", "d"]].assign(
@@ -185,14 +190,15 @@ def _in_our_units(table, means, spreads):
 
 
 def stored_students():
-    """Our stored students of all `EXPERIMENTS` that exist, each once; `linear_mse` of a model that reads tokens alone.
+    """Return our stored students of all `EXPERIMENTS` that exist, each once.
 
-    Ours reads the positions too. In large dimension that adds `encodings`; in small ones the model is fitted again.
+    `linear_mse` is the test error of a linear model that reads only the tokens, but our linear model reads the
+    positions too. In large dimension the difference is `encodings`. In small dimension the model is fitted again.
     """
-    from attention_book.experiments.paper.fig07 import linear_baselines  # with torch, slow to load
+    from attention_book.experiments.paper.fig07 import linear_baselines  # loaded here because it is slow with torch
 
     paths = [path for name in EXPERIMENTS if (path := DATA / f"{name}.parquet").exists()]
-    paths = paths or [stored_table(EXPERIMENTS[0])]  # which says what is missing
+    paths = paths or [stored_table(EXPERIMENTS[0])]  # raises an error that names the missing file
     wanted = [*CELL, "optimizer", "seed", "cell", *LOSSES, *OVERLAPS]
     rows = pd.concat([parquet.load(path).reindex(columns=wanted) for path in paths])
     words = ["matrix", "form", "start", "optimizer", "cell"]
@@ -206,7 +212,7 @@ def stored_students():
 
 
 def figure_of(cells):
-    """In which figure each cell is shown, or would be."""
+    """Return the figure of the paper that shows each cell, or that would show it."""
     tied, standard = cells["form"] == "tied", cells["matrix"].str.startswith("[[0.6")
     usual = (cells["sigma"] == 0.5) & (cells["lam"] == 0.01) & (cells["omega"] <= 0.5)
     kinds = [~tied, cells["d"] < 1000, ~standard, ~usual, cells["omega"] == 0.3]
@@ -214,10 +220,10 @@ def figure_of(cells):
 
 
 def compare_tables(folder):
-    """Every mean that they publish beside ours, by optimiser, the thresholds read off both, and curves of theory.
+    """Return a comparison of every published mean with our mean, of thresholds, and of curves of theory.
 
-    Gives a frame of the cells that both have, with z, and the number of means that we lack by form of the student. The
-    curves are compared where the folder has any of them.
+    The first result is a frame with z of the cells that both sides have, by optimiser. The second result is the number
+    of published means that we do not have, by form of the student. Curves are compared if the folder has any.
     """
     published, rows = theirs(folder), stored_students()
     compared = published.merge(ours(rows), on=[*CELL, "quantity"])
@@ -234,10 +240,11 @@ def compare_tables(folder):
 
 
 def thresholds(published, rows):
-    """alpha_c and alpha_l where our means and those of theory cross, and how far from these theirs do, as z.
+    """Return a comparison of alpha_c and alpha_l from the authors' means with ours from means and from theory, as z.
 
-    Their two starts have independent data, and how errors on the same data go together is not known: they count as
-    independent. Errors of a crossing come from resampling. Where theory has no threshold, what crosses is noise.
+    The data of the two starts are taken to be independent, because the correlation of their errors is not known. The
+    errors of a crossing come from resampling. If theory has no threshold, the crossing of the means is noise and is
+    left out.
     """
     rng = np.random.default_rng(0)
     usual = "form == 'tied' and sigma == 0.5 and lam == 0.01 and d == 1000"
@@ -258,7 +265,7 @@ def thresholds(published, rows):
                 continue
             ours = {name: crossing(GAPS[kind](some)) for name, some in same.groupby("optimizer")}
             for name, own in (ours | {"theory": Measured(*theory.loc[omega])}).items():
-                z = in_errors(own.value - theirs.value, own.error, theirs.error)
+                z = error_ratio(own.value - theirs.value, own.error, theirs.error)
                 scores.append((matrix, omega, kind, name, *own, round(z, 2)))
     columns = ["matrix", "omega", "quantity", "optimizer", "ours", "ours_error", "z"]
     frame = pd.DataFrame(scores, columns=columns).assign(form="tied", sigma=0.5, lam=0.01, d=1000)
@@ -266,7 +273,7 @@ def thresholds(published, rows):
 
 
 def _their_crossing(table, upper, lower, rng):
-    """Where the mean of one quantity and start falls through that of another, with its error; NaN if it does not."""
+    """Return the alpha at which one published mean falls through another, with its error; NaN if it does not."""
     alphas, gap = table.index.to_numpy(), (table["published"][upper] - table["published"][lower]).to_numpy()
     noise = np.hypot(table["error"][upper], table["error"][lower]).to_numpy()
     place = last_fall(alphas, gap)
@@ -277,12 +284,13 @@ def _their_crossing(table, upper, lower, rng):
 
 
 def curves_beside_ours(paths):
-    """Every number of their curves beside ours: a row for each alpha and quantity.
+    """Return a comparison of the authors' curves with ours, with a row for each alpha and quantity.
 
-    `away` is ours minus theirs, over the largest value along both curves. `rule_away` is what their rules give minus
-    theirs, over theirs; `step_away` the same of one step of the rules from their overlaps, and of the losses of these.
+    `away` is ours minus theirs, divided by the largest value along both curves. `rule_away` is the result of the
+    published rules minus the published value, divided by the published value. `step_away` is the same difference for
+    one step of the rules from the published overlaps, and for the losses of these overlaps.
 
-    paths: of `CURVE_FILES`, by name.
+    paths: paths of `CURVE_FILES`, by name.
     """
     theirs = {curve: pd.read_csv(paths[f"{CURVE_PREFIX}{name}.csv"]) for name, curve in CURVES.items()}
     ours = parquet.load(stored_table("published_rule"))
@@ -291,7 +299,7 @@ def curves_beside_ours(paths):
 
 def _curve_beside_ours(curve, theirs, ours):
     task = Task(omega=curve.omega, matrix=curve.matrix)
-    # their test errors are summed over both tokens, ours are means
+    # The authors sum test errors over both tokens, but our test errors are means.
     theirs = theirs.assign(test_mse=theirs["mse"] / 2, train_loss=-theirs["Phi"], alpha=theirs["alpha"].round(6))
     theirs[["m", "theta"]] = theirs[["m", "theta"]].abs()
     cell = {name: getattr(task, name) for name in ("sigma", "omega", "lam")} | {"form": "tied", "start": curve.branch}
@@ -316,11 +324,11 @@ def _curve_beside_ours(curve, theirs, ours):
 
 
 def write_comparison(compared, path):
-    """Keep a comparison as a table of results, with the code that made it."""
+    """Write a comparison as a table of results, together with the version of the code that made it."""
     origin = {**environment(), "cell_seconds": 0.0, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
     fields = [*CELL, "figure"]
     if Path(path).exists():
-        parquet.load(path)  # refuses what is no table of results, before it is lost
+        parquet.load(path)  # raises an error before the file is overwritten if it is no table of results
     by_text = {}
     for row in compared.astype(object).where(compared.notna(), None).to_dict("records"):
         cell = {name: row[name] for name in fields if row.get(name) is not None}

@@ -1,31 +1,31 @@
-"""What the stored tables are about, what their columns mean, and their units.
+"""The descriptions of the stored tables, of their columns and of the units of the columns.
 
-The docstring of an experiment's file, in `attention_book.experiments`, says what the experiment is about. The docstring
-of a type of cells describes the columns that its tables have. Columns that several types share are described here. A
-unit is in brackets: "1" for a pure number, "s" for seconds. Text and counts have none. "x_error" is the standard error
-of "x". The names that may stand in a column are listed below it.
+The docstring of an experiment's file, in `attention_book.experiments`, describes the experiment. The docstring of a
+type of cells describes the columns of its tables. Columns that several types share are described here. A unit is in
+brackets: "1" for a pure number, "s" for seconds. Text and counts have no unit. "x_error" is the standard error of "x".
+If a column has names, they are listed below it.
 
 Columns:
-    experiment: name of the experiment, that of the file
-    cell: everything that fixes the cell, as canonical JSON: the key of the rows of one cell
+    experiment: name of the experiment and of its file
+    cell: everything that defines the cell, as canonical JSON; it is the key of the cell's rows
     omega [1]: weight of the positional part of the teacher, in [0, 1]
     sigma [1]: standard deviation of a token's entries
     lam [1]: ridge penalty lambda on the student's weights
     matrix: positional matrix A of the teacher, as JSON
-    spectrum: eigenvalue, weight, teacher and encoding of each share of the directions, as JSON
-    clusters: weight, and means along encoding and teacher, of each joint choice of clusters, as JSON
+    spectrum: eigenvalue, weight, teacher and encoding for each share of the directions, as JSON
+    clusters: weight, and means along encoding and teacher, for each joint choice of clusters, as JSON
     teachers: mean square of the entries of each column of the teacher, as JSON
     density [1]: share of the teacher's entries that are not zero
     l1 [1]: l1 penalty on the student's weights
     alpha [1]: sample complexity n/d: training sentences per dimension
     d: embedding dimension
-    seed: number of the data set, which seeds its random draws
-    optimizer: how students were trained
+    seed: number of the data set, which seeds its random numbers
+    optimizer: training method of the students
         - lbfgs: L-BFGS to |grad R| <= 1e-4
         - gd: full-batch gradient descent as published
         - adam: Adam
-    starts: starts of the cell, as JSON; a row for each
-    start: initial weights; two columns that start alike and add up are displaced by 0.1 N(0, 1)
+    starts: starts of the cell, as JSON; each has a row
+    start: initial weights; two columns whose scores are added and that would start equal are displaced by 0.1 N(0, 1)
         - semantic: the teacher's weights
         - positional: the positional encoding 1_d/sqrt(d)
         - near_semantic: the teacher's weights plus N(0, 1)
@@ -36,13 +36,13 @@ Columns:
         - encoding: 0.3 times 1_d
     form: form of the student
     tokens: length of a sentence
-    correlation [1]: of the entries of any two tokens of a sentence
+    correlation [1]: correlation between the entries of any two tokens of a sentence
     noise [1]: standard deviation of the noise on the starts
-    count: starts on one data set
+    count: number of starts on one data set
     alphas: all values of alpha of the cell, as JSON
     branches: branches of the cell, as JSON
-    points: quadrature points of a scramble
-    scrambles: independent scrambles of the quadrature, from which its error bars come
+    points: quadrature points per scramble
+    scrambles: number of independent scrambles of the quadrature, which give its error bars
     q [1]: sigma^2 |Q|^2/d, size of the student; with two columns the trace
     m [1]: Q.p/sqrt(d), overlap with p, the positional encoding of a token of mark 1 (1_d/sqrt(d) in the paper); with
         two columns the norm over them
@@ -61,37 +61,37 @@ Columns:
     test_mse [1]: test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory
     linear_mse [1]: test error of the linear model fitted to the same data
     grad_norm [1]: |grad R| where training stopped
-    steps: gradient evaluations of the training; of a cell: iterations, or those after which is measured
+    steps: gradient evaluations of the training; for a cell, iterations, or numbers of steps after which is measured
     seconds [s]: wall time of the training; students trained together share it equally
-    replicon [1]: Lambda: by which a step multiplies the squared size of a perturbation, jumps left out (Appendix B.5)
-    gain [1]: by which a step multiplies overlaps that the branch holds at zero; above 1 a saddle
-    length [1]: control variate |Q*|^2/d - 1; with structure Q*^T Sigma Q*/d over its limit, minus 1
-    reason: why the search for a solution failed, or why there is none beyond an end, or that the end did not settle;
-        empty where it converged
-    quantity: what is compared
-        - linear_mse: test error of a linear model that reads the tokens alone
+    replicon [1]: Lambda: factor of a perturbation's squared size in one step, without jumps (Appendix B.5)
+    gain [1]: factor of the overlaps that vanish on the branch, in one step; the branch is a saddle if it exceeds 1
+    length [1]: control variate |Q*|^2/d - 1; with structure, Q*^T Sigma Q*/d divided by its limit, minus 1
+    reason: reason why the search for a solution failed, why there is no solution beyond an end, or why the end is known
+        only to one step; empty if the search converged
+    quantity: quantity that is compared
+        - linear_mse: test error of a linear model that reads only the tokens
         - test_mse
         - train_loss
-        - q: of theory
-        - V: of theory
+        - q: only for theory
+        - V: only for theory
         - m: absolute value
         - theta: absolute value
         - m^2: summed over two columns of weights
         - theta^2: summed over two columns of weights
         - critical: alpha_c, where the training losses of both branches cross
-        - linear: alpha_l, where the semantic test error meets that of the linear model
-    step: of gradient descent, counted from the start
-    number: of the start; in a valley 0 has no noise
-    version: of this package
-    commit: of this repository; "+changes" where the code differed from it
+        - linear: alpha_l, where the semantic test error crosses the test error of the linear model
+    step: number of steps of gradient descent after the start
+    number: number of the start; in a valley, start 0 has no noise
+    version: version of this package
+    commit: commit of this repository; "+changes" if the code differed from it
     python: version of Python
     numpy: version of NumPy
     torch: version of PyTorch
     cpu: model of the processor
     platform: operating system
-    accelerator: GPU, where one was used
-    cell_seconds [s]: time of the whole cell
-    finished: when the cell was done, ISO 8601 in UTC
+    accelerator: GPU, if one was used
+    cell_seconds [s]: wall time of the whole cell
+    finished: time at which the cell was finished, ISO 8601 in UTC
 """
 
 import re
@@ -106,37 +106,35 @@ from attention_book import experiments
 from attention_phases.errors import ResultError
 from attention_phases.model.architectures import FORMS
 
-ENTRY = re.compile(r"^(\w+)(?: \[(.+?)\])?: (.+(?:\n .+)*)", re.MULTILINE)  # name, unit, and lines about it
+ENTRY = re.compile(r"^(\w+)(?: \[(.+?)\])?: (.+(?:\n .+)*)", re.MULTILINE)  # name, unit and description
 
 
 class Column(NamedTuple):
-    """A column of the stored results."""
+    """The description of a column of the stored results."""
 
     meaning: str
-    unit: str = ""  #: as in the Unified Code for Units of Measure, empty for text and counts
-    names: Mapping[str, str] = {}  #: every name that may stand in a column of names, with its meaning
+    unit: str = ""  #: a code of the Unified Code for Units of Measure; empty for text and counts
+    names: Mapping[str, str] = {}  #: meaning of every name that a column of names may have
 
 
 def entries_in(docstring, heading="Columns"):
-    """Return each `Column` by its name that a docstring describes below a heading."""
+    """Return each `Column` that a docstring describes below a heading, by name."""
     section = cleandoc(docstring).partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
     columns = {}
     for name, unit, about in ENTRY.findall(dedent(section)):
         meaning, *listed = (" ".join(part.split()) for part in re.split(r"\n +- ", about))
-        columns[name] = Column(
-            meaning, unit, {name: text for name, _, text in (entry.partition(": ") for entry in listed)}
-        )
+        columns[name] = Column(meaning, unit, {entry.partition(": ")[0]: entry.partition(": ")[2] for entry in listed})
     return columns
 
 
 def own_columns(cell_type):
-    """Return the columns that only tables of a type of cells have, or that mean something else there."""
+    """Return the columns that only tables of one type of cells have, or that have another meaning there."""
     docstrings = [base.__doc__ or "" for base in reversed(cell_type.__mro__)]
     return {name: column for docstring in docstrings for name, column in entries_in(docstring).items()}
 
 
 def abouts():
-    """Return what each experiment is about, by its name."""
+    """Return a description of each experiment, by name."""
     files = [import_module(file.name) for file in walk_packages(experiments.__path__, f"{experiments.__name__}.")]
     found = {name: about for file in files for name, about in entries_in(file.__doc__ or "", "Experiments").items()}
     return {name: about.meaning for name, about in found.items()}
@@ -147,10 +145,10 @@ COLUMNS["form"] = COLUMNS["form"]._replace(names={name: form.about for name, for
 
 
 def described(name, own):
-    """Return the `Column` of a stored column; `ResultError` if nothing is known of it.
+    """Return the `Column` of a stored column, or raise `ResultError` if it is not described.
 
-    name: of the column; "x_error" is the standard error of "x".
-    own: columns that only tables of this kind have, or that mean something else there.
+    name: name of the column; "x_error" is the standard error of "x".
+    own: columns that only tables of this kind have, or that have another meaning there.
     """
     known = own.get(name) or COLUMNS.get(name)
     if known:
@@ -159,6 +157,6 @@ def described(name, own):
         value = name.removesuffix("_error")
         return Column(f"standard error of {value}", described(value, own).unit)
     raise ResultError(
-        f'column {name!r}: say its meaning and unit under "Columns:" in the docstring of its cells, or of'
+        f'column {name!r}: describe its meaning and unit under "Columns:" in the docstring of its cells, or of'
         " data/columns.py"
     )

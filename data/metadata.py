@@ -1,8 +1,8 @@
-"""Bring what describes the stored results up to date: columns in the tables, the Data Package, the list of tables.
+"""An update of the descriptions of the stored results: columns in the tables, Data Package and list of tables.
 
 python data/metadata.py          (make metadata)
 
-Titles, licences and persons are written into these files by hand; columns, sizes and hashes come from the tables.
+Titles, licences and persons are written into these files by hand. Columns, sizes and hashes come from the tables.
 """
 
 import json
@@ -22,10 +22,10 @@ from attention_phases import __version__
 from attention_phases.errors import ResultError
 
 STORED_TABLES = sorted((ROOT / "data").glob("*.parquet"))
-ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # of the list of tables in data/README.md
-# One table is computed from others, and is no experiment.
+ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # the list of tables in data/README.md
+# One table is not an experiment, because it is computed from other tables.
 ABOUTS = {authors_tables.NAME: authors_tables.__doc__.splitlines()[0], **abouts()}
-TYPES = (  # of Arrow, and what Data Packages call them
+TYPES = (  # tests for types of Arrow, and the names of these types in Data Packages
     (pa.types.is_boolean, "boolean"),
     (pa.types.is_integer, "integer"),
     (pa.types.is_floating, "number"),
@@ -34,7 +34,7 @@ TYPES = (  # of Arrow, and what Data Packages call them
 
 
 def texts():
-    """Return the texts as they should be, by their path in the repository."""
+    """Return the updated texts by their path in the repository."""
     resources = [resource(path) for path in STORED_TABLES]
     package = json.loads((ROOT / "data/datapackage.json").read_text(encoding="utf-8"))
     package |= {"version": __version__, "resources": resources}
@@ -46,17 +46,20 @@ def texts():
 
 
 def line(table):
-    """Row of the list of tables: file, rows, size, what it holds."""
+    """Return a row of the list of tables: file, number of rows, size and description."""
     about, size = table["description"].rstrip("."), (ROOT / "data" / table["path"]).stat().st_size
     return f"| `{table['path']}` | {table['rows']:,} | {size / 1000:,.0f} | {about} |\n"
 
 
 def resource(path):
-    """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
+    """Return the entry of a table in Data Package 2.0.
+
+    Beyond the standard, a field has its `unit`, and the table has its number of `rows`.
+    """
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
     about = ABOUTS.get(path.stem)
     if about is None:
-        raise ResultError(f'{path.stem}: say what it is about under "Experiments:" in the docstring of its file')
+        raise ResultError(f'{path.stem}: describe it under "Experiments:" in the docstring of its file')
     return {
         "name": path.stem,
         "type": "table",
@@ -68,19 +71,19 @@ def resource(path):
         "rows": parquet.metadata.num_rows,
         "schema": {
             "fields": fields_of(path),
-            "missingValues": ["", "nan"],  # the latter where a validator reads whole numbers by way of pandas
+            "missingValues": ["", "nan"],  # "nan" is for validators that read whole numbers with pandas
         },
     }
 
 
 def fields_of(path):
-    """Columns of a table, as Data Package 2.0 has them."""
+    """Return the entries of a table's columns in Data Package 2.0."""
     own = own_columns(type(grid(path.stem, "smoke")[0])) if path.stem in GRIDS else authors_tables.COLUMNS
     return [field(column, own) for column in pq.read_schema(path)]
 
 
 def field(column, own):
-    """A column as Data Package 2.0 has it."""
+    """Return the entry of a column in Data Package 2.0."""
     about = described(column.name, own)
     kind = next(name for matches, name in TYPES if matches(column.type))
     entry = {"name": column.name, "type": kind, "description": about.meaning}

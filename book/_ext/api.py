@@ -1,4 +1,4 @@
-"""The interface of the science, of what several pages share, and of the command line, as they are when it is built."""
+"""The pages of the interface, which are made from the docstrings when the book is built."""
 
 from importlib import import_module
 from pathlib import Path
@@ -8,8 +8,8 @@ import commands
 from sphinx.pycode import ModuleAnalyzer
 
 PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
-SINGLE = ("experiments.grids", "experiments.results", "published", "store.parquet")  # others that notebooks import from
-PAGES = Path(__file__).resolve().parents[1] / "api"  # the pages are written here before Sphinx looks for pages
+SINGLE = ("experiments.grids", "experiments.results", "published", "store.parquet")  # more modules for notebooks
+PAGES = Path(__file__).resolve().parents[1] / "api"  # written here before Sphinx looks for pages
 PAGE = """{name}
 {line}
 
@@ -21,7 +21,7 @@ PAGE = """{name}
 
 
 def setup(app):
-    """Write a page for each module, the list of all, and the commands; what is there already is not read again."""
+    """Write a page for each module, the list of all modules, and the commands, if they have changed."""
     modules = [module for package in PACKAGES for module in modules_of(import_module(package))]
     modules += [import_module(f"attention_book.{name}") for name in SINGLE]
     texts = {f"{module.__name__}.rst": PAGE.format(name=module.__name__, line="=" * 80) for module in modules}
@@ -38,19 +38,19 @@ def setup(app):
 
 
 def modules_of(package):
-    """A package and the modules in it, packages without a word of their own left out."""
+    """Return a package and its modules, without packages that have no docstring."""
     names = [package.__name__, *(module.name for module in walk_packages(package.__path__, f"{package.__name__}."))]
     return [module for module in map(import_module, sorted(names)) if module.__doc__]
 
 
 def row(module):
-    """A module and the first sentence of its docstring, as a row of a Markdown table."""
+    """Return a row of a Markdown table with a module and the first paragraph of its docstring."""
     about = " ".join(module.__doc__.partition("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
     return f"| [{module.__name__}](api/{module.__name__}.rst) | {about} |\n"
 
 
 def skip(app, what, name, thing, skipped, options):
-    """Leave out the fields of named tuples of which the source says nothing: the signature has them already."""
+    """Leave out the undocumented fields of named tuples, because the signature has them already."""
     if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number"):
         place = app.env.temp_data
         return (place["autodoc:class"], name) not in ModuleAnalyzer.for_module(place["autodoc:module"]).find_attr_docs()

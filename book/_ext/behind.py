@@ -1,7 +1,7 @@
-"""What is behind each figure of an executed notebook: commands, data with their provenance, and files to take away.
+"""The provenance of each figure of an executed notebook: commands, data, and files for download.
 
-Everything is read off the executed notebook and the stored results, so that the notebooks say none of it themselves,
-and written before pages are read.
+Everything is read from the executed notebook and from the stored results, so the notebooks need no text about it. The
+files are written before Sphinx reads the pages.
 """
 
 import json
@@ -21,10 +21,10 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from attention_book import paths
-from attention_book.command_line.parameters import assignments, declared, format_value, of_profile
+from attention_book.command_line.parameters import assignments, format_value, profile_values, published_values
 from attention_book.experiments import grid
-from attention_book.experiments.results import folder_of, stored_in
-from attention_book.render.drawn import READOUT
+from attention_book.experiments.results import folder_of, stored_folder
+from attention_book.render.figure_data import READOUT
 from attention_book.render.style import BEHIND, PNG, SVG
 from attention_book.render.wide import WIDE
 from attention_book.store.parquet import load
@@ -32,9 +32,9 @@ from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the sources
-EXECUTED = "book/_executed"  # where the book's sources have notebooks; those of a page alone have them at the top
-AGAIN = "--store again.sqlite --data again"  # with a store of its own a sweep computes what is stored elsewhere too
-COLUMNS = {  # of the CSV
+EXECUTED = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources
+AGAIN = "--store again.sqlite --data again"  # with a new store, a sweep computes results that are stored elsewhere too
+COLUMNS = {  # columns of the CSV
     "panel": "number of the panel, from 1; the comments of the file say what its axes show",
     "series": "label of the line, the points or the band",
     "colour": "what the colour stands for, or its hexadecimal code",
@@ -50,22 +50,22 @@ UNITS = "pure numbers, unless an axis names another unit"
 
 
 def setup(app):
-    app.connect("config-inited", lambda app, config: write(Path(app.srcdir)), priority=400)  # others read the files
+    app.connect("config-inited", lambda app, config: write(Path(app.srcdir)), priority=400)  # before the readers
     return {"parallel_read_safe": True}
 
 
 def write(source):
-    """Write the files of all figures of the executed notebooks in the sources of a book, or of a page alone."""
+    """Write the files of all figures of the executed notebooks, in the sources of the book or of a single page."""
     folder = source / EXECUTED if (source / EXECUTED).exists() else source
     for path in sorted(folder.glob("*.ipynb")):
         write_figures(nbformat.read(path, 4), paths.NOTEBOOKS / f"{path.stem}.md", folder / FIGURES)
 
 
 def write_figures(notebook, text, folder):
-    """Write what is taken away of each figure of a notebook executed from a text (a Path).
+    """Write the downloads of each figure of a notebook, which was executed from a text (a Path).
 
-    FIGURE.svg and .png; FIGURE.csv and FIGURE-readout.json, unless it is not drawn to scale; the page's script;
-    FIGURE.json; and FIGURE-wide.svg of a figure of several rows.
+    The files are FIGURE.svg and .png; FIGURE.csv and FIGURE-readout.json, if the figure is drawn to scale; the script
+    of the page; FIGURE.json; and FIGURE-wide.svg, if the figure has several rows.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for number, cell in enumerate(notebook.cells):
@@ -88,7 +88,11 @@ def write_figures(notebook, text, folder):
 
 
 def _behind(notebook, number, text, read, to_scale):
-    """What is behind the figure that the cell of a number draws, from experiments read: everything but its files."""
+    """Return the provenance of the figure that a cell draws, without the list of its files.
+
+    number: position of the cell.
+    read: experiments that were read before the figure, with their changes.
+    """
     metadata = notebook.cells[number].metadata
     options, (values, command) = metadata["mystnb"], parameters(notebook, text)
     profile = values["profile"]
@@ -101,7 +105,7 @@ def _behind(notebook, number, text, read, to_scale):
         "page": paths.title(notebook.cells[0].source),
         "caption": options["figure"]["caption"],
         "description": options.get("image", {}).get("alt"),
-        "explorer": metadata.get("explorer"),  # a view of it, where one shows the same
+        "explorer": metadata.get("explorer"),  # a view of the explorer that shows the same, if there is one
         "notebook": f"notebooks/{text.name}",
         "commands": [command, *again],
         "parameters": values,
@@ -113,18 +117,18 @@ def _behind(notebook, number, text, read, to_scale):
 
 
 def parameters(notebook, text):
-    """Values that a notebook was executed with, and the command that executes it so."""
-    values = declared(text)
+    """Return the values with which a notebook was executed, and the command that executes it with them."""
+    values = published_values(text)
     for cell in notebook.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
             values |= assignments(cell.source)
-    usual = declared(text) | of_profile(text, values["profile"])
+    usual = published_values(text) | profile_values(text, values["profile"])
     changes = {name: value for name, value in values.items() if value != usual[name]}
     return values, f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{_set(changes)}"
 
 
 def _own(name, profile, changes):
-    """Of the parameters that an experiment was read with, those that are not its own anyway."""
+    """Return the parameters, among those of a reading, that change the cells of the experiment."""
     cells = grid(name, profile, **changes)
     return {
         changed: value
@@ -134,16 +138,16 @@ def _own(name, profile, changes):
 
 
 def _set(changes):
-    """The options of a command that set parameters."""
+    """Return the options of a command that set parameters."""
     return "".join(f" --set {shlex.quote(f'{name}={format_value(value)}')}" for name, value in changes.items())
 
 
 @cache
 def _provenance(name, profile, changes):
-    """Where an experiment's results are, how many they are, by which code and machine, and how long they took."""
+    """Return the provenance of an experiment's results: file, number, code, machine and computing time."""
     cells = grid(name, profile, **json.loads(changes))
     wanted = {canonical(cell) for cell in cells}
-    for folder in filter(None, (stored_in(profile), folder_of(profile))):
+    for folder in filter(None, (stored_folder(profile), folder_of(profile))):
         path = folder / f"{name}.parquet"
         rows = load(path) if path.exists() else None
         if rows is not None and wanted <= set(rows["cell"]):
@@ -165,15 +169,15 @@ def _provenance(name, profile, changes):
 
 
 def _data_sets(cells):
-    """Least and most number of cells that differ in their seed alone."""
+    """Return the least and the largest number of cells that differ only in their seed."""
     counts = Counter(canonical(replace(cell, seed=0)) for cell in cells).values()
     return [min(counts), max(counts)]
 
 
 def _signed(svg, about):
-    """A picture that says in its metadata which page it is of, and by which code it was drawn."""
+    """Return a picture with metadata that name its page and the version of the code."""
     drawn = about["drawn with"]
-    code = [drawn["version"], *filter(None, [drawn["commit"]])]  # there is none outside of a checkout
+    code = [drawn["version"], *filter(None, [drawn["commit"]])]  # a commit is missing outside a checkout
     tags = {
         "dc:title": f"{about['figure']}: {about['page']}",
         "dc:source": about["commands"][0],
@@ -189,9 +193,9 @@ INSTALL = "# To install what this imports, in a checkout of the book: make insta
 
 
 def script(notebook, text):
-    """A notebook executed from a text (a Path) as Python: its headings, and its code with the values that it had.
+    """Return an executed notebook as a Python script: its headings, and its code with the values of the run.
 
-    It saves each figure as FIGURE.svg, with its data as FIGURE.csv.
+    The script saves each figure as FIGURE.svg, and its data as FIGURE.csv.
     """
     values, cells = parameters(notebook, text)[0], []
     given = {name: json.dumps(value) for name, value in values.items()}

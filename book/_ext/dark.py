@@ -1,4 +1,4 @@
-"""Make a figure for dark paper from the figure on white: white becomes paper and black becomes ink, in maps too."""
+"""The conversion of a figure on white paper to one on dark paper: white becomes paper, and black becomes ink."""
 
 import re
 from functools import cache
@@ -8,13 +8,13 @@ import numpy as np
 
 from attention_book.render.style import VALUES
 
-PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; paper is the background of the book's dark theme
+PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; the first is the background of the dark theme
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 CONTOURS = "QuadContourSet"
 MAPS = ("QuadMesh", CONTOURS, VALUES)  # a map is an axes with one of these parts, whose colours show values
 HIGHEST = 0.5  # lightness of the highest place of a terrain on dark paper, from paper (0) to ink (1)
-# From linear sRGB to the cube of cones' answers, and from their roots to lightness and two opponent colours:
-# Björn Ottosson's OKLab.
+# The first matrix leads from linear sRGB to the cubes of the responses of cones. The second leads from the cube roots
+# to lightness and two opponent colours. Together they are Björn Ottosson's OKLab.
 CONES = np.array(
     [[0.41222147, 0.53633254, 0.05144599], [0.2119035, 0.68069955, 0.10739696], [0.08830246, 0.28171884, 0.6299787]]
 )
@@ -24,13 +24,13 @@ OPPONENTS = np.array(
 
 
 def linear(colour):
-    """Linear sRGB, an array (3,) from 0 to 1, of a colour "#rrggbb"."""
+    """Return linear sRGB, an array (3,) with values from 0 to 1, of a colour "#rrggbb"."""
     values = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
 def oklab(colour):
-    """Lightness from 0 to 1, green to red and blue to yellow, an array (3,), of a colour "#rrggbb"."""
+    """Return lightness (0 to 1), green to red, and blue to yellow, an array (3,), of a colour "#rrggbb"."""
     return OPPONENTS @ np.cbrt(CONES @ linear(colour))
 
 
@@ -43,27 +43,27 @@ def bold(lightness):
 
 
 def faint(lightness):
-    """Return the lightness on dark paper of a grey or of a cell of a map: what is faint on white stays faint."""
+    """Return the lightness on dark paper of a grey or of a cell of a map, such that faint greys remain faint."""
     return max(0, 1 - lightness) ** 0.6
 
 
 def deep(lightness):
-    """Return the lightness on dark paper of a terrain: what is low is dark on both papers."""
+    """Return the lightness on dark paper of a terrain, whose low places are dark on both papers."""
     return HIGHEST * lightness
 
 
 @cache
 def on_dark(colour, tone=None):
-    """Return the colour that stands on dark paper for one that stood on white.
+    """Return the colour on dark paper for a colour on white paper.
 
-    The hue stays. The lightness is that of the `tone`; without a tone it is `faint` for greys and `bold` for colours.
-    White "#ffffff" becomes `PAPER` and black `INK`, except in a terrain.
+    The hue is the same. The `tone` determines the lightness. The default tone is `faint` for greys and `bold` for
+    colours. White "#ffffff" becomes `PAPER`, and black becomes `INK`, except in a terrain.
     """
     lightness, *opponents = oklab(colour)
     tone = tone or (faint if np.hypot(*opponents) < 0.03 else bold)
     paper, ink = oklab(PAPER)[0], oklab(INK)[0]
     lightness = paper + (ink - paper) * tone(lightness)
-    for share in np.linspace(1, 0, 101):  # less saturated until a screen can show it
+    for share in np.linspace(1, 0, 101):  # reduces the saturation until a screen can show the colour
         seen = np.linalg.solve(OPPONENTS, [lightness, *(share * np.array(opponents))]) ** 3
         shown = np.linalg.solve(CONES, seen)
         if (shown > -1e-4).all() and (shown < 1 + 1e-4).all():
@@ -74,15 +74,15 @@ def on_dark(colour, tone=None):
 
 
 def dark(svg):
-    """Return a figure for dark paper: the text of an SVG that matplotlib wrote, on white or on no paper.
+    """Return a figure on dark paper as SVG, from the SVG that matplotlib wrote on white or on no paper.
 
-    All colours are those of `on_dark`. In a map the cells, and the tips of its colour bar, have the tone `faint`, so
+    All colours are changed by `on_dark`. In a map the cells, and the tips of its colour bar, have the tone `faint`, so
     that a cell without a value has the colour of the paper. In a figure with contours they have the tone `deep`.
     """
     tree = ElementTree.fromstring(svg)
     groups = list(tree.iterfind(f".//{SVG}g"))
     tone = deep if any(_begins(group, CONTOURS) for group in groups) else faint
-    tree.set("fill", INK)  # matplotlib leaves out a black fill, which is the usual one
+    tree.set("fill", INK)  # matplotlib leaves out black as a fill, because it is the default
     cells, filled = set(), set()
     for axes in groups:
         parts = [part for part in axes.iter() if _begins(part, MAPS)] if _begins(axes, "axes_") else []
@@ -105,6 +105,6 @@ def _begins(group, names):
 
 
 def corners(axes):
-    """Return the least and largest x and y, two arrays (2,), of the ground of an axes, which is its first group."""
-    numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", axes[0][0].get("d")), float)  # (n, xy)
+    """Return the least and largest x and y, two arrays (2,), of the background of an axes, its first group."""
+    numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", axes[0][0].get("d")), float)  # shape (n, xy)
     return numbers.min(axis=0), numbers.max(axis=0)

@@ -1,7 +1,8 @@
-"""The notebook that a page offers says in plain Jupyter, which knows no MyST, what the page says.
+"""The notebook that a page offers for download, in a form that plain Jupyter can show.
 
-Numbers stand in its text, references are their words, and a caption is the text below its figure. Jupyter draws no SVG
-of a notebook that its reader has not run or trusted: it has a PNG.
+Jupyter does not know MyST. Therefore numbers are written into the text, references become words, and a caption becomes
+text below its figure. Jupyter does not draw the SVG of a notebook that its reader has neither run nor trusted, so
+figures are PNG.
 """
 
 import re
@@ -15,7 +16,7 @@ from nbformat.v4 import new_markdown_cell
 from attention_book.render.style import PNG, SVG
 
 ROLE = re.compile(r"\{(glue:text|ref|eq|term|cite|cite:t)\}`([^`<]+?)(?: <[^>`]+>)?`")
-BLOCKS = {  # of MyST, and what they are in Markdown
+BLOCKS = {  # blocks of MyST, and their form in Markdown
     r"^\([\w-]+\)=\n+": "",
     r"^:::\{dropdown\} (.*?)\n(.*?)\n:::$": r"<details>\n<summary>\1</summary>\n\n\2\n\n</details>",
     r"^```\{math\}\n(?::label: .*?\n)?(.*?)\n```$": r"$$\n\1\n$$",
@@ -28,7 +29,7 @@ def setup(app):
 
 
 def write(app, error):
-    """Write the notebook of each page where the page's links lead to."""
+    """Write the notebook of each page to the target of the page's links."""
     if error is None and app.builder.name == "html":
         for page in app.env.found_docs:
             source = Path(app.env.doc2path(page))
@@ -37,7 +38,10 @@ def write(app, error):
 
 
 def plain(notebook, env):
-    """An executed notebook, changed in place, without what only the book reads; `env` knows what references lead to."""
+    """Return an executed notebook, changed in place, without the elements that only the book reads.
+
+    env: Sphinx's environment, which resolves references.
+    """
     set_parameters(notebook)
     glued = [item for cell in notebook.cells if "outputs" in cell for item in extract_glue_data_cell(cell)]
     numbers = {name: output["data"]["text/plain"] for name, output in glued}
@@ -54,7 +58,7 @@ def plain(notebook, env):
 
 
 def set_parameters(notebook):
-    """Give the cell of parameters the values of the run, which stand in a cell of their own below it."""
+    """Move the values of the run from their own cell into the cell of parameters."""
     cells = [cell for tag in ("parameters", "injected-parameters") for cell in notebook.cells if is_tagged(cell, tag)]
     if len(cells) == 2:
         declared, injected = cells
@@ -69,14 +73,17 @@ def is_tagged(cell, tag):
 
 
 def in_markdown(text, numbers, env):
-    """MyST as Markdown; numbers: what a page has glued, by name."""
+    """Return a MyST text as Markdown.
+
+    numbers: values that a page has glued, by name.
+    """
     for block, markdown in BLOCKS.items():
         text = re.sub(block, markdown, text, flags=re.MULTILINE | re.DOTALL)
     return ROLE.sub(lambda role: words(role, numbers, env), text)
 
 
 def words(role, numbers, env):
-    """What the book shows in the place of a role; the name of what it does not have, as on a page alone."""
+    """Return the text that the book shows for a role, or the name of an unknown target, as on a single page."""
     kind, name = role.groups()
     if kind == "glue:text":
         name, _, form = name.partition(":")

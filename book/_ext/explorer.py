@@ -1,4 +1,4 @@
-"""What the explorer of the landing page shows: theory of both branches and its errors, as a script."""
+"""The data of the explorer on the landing page, as a script: theory of both branches, with its errors."""
 
 import json
 import shutil
@@ -20,23 +20,23 @@ from attention_phases.task import MATRICES, Task
 from attention_phases.theory.branches import MINIMA, OWN_OVERLAP
 
 KEPT = ROOT / "_build" / "explorer"
-EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A
-NOISE_NODES = 9  # Gauss-Hermite, for the student's own noise in a field: 15 agree to 1e-5 of an attention
+EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # experiment of each matrix A
+NOISE_NODES = 9  # Gauss-Hermite nodes for the student's noise in a field; 15 nodes agree to 1e-5 of an attention
 SCRIPT = "explorer-data.js"
 SMOOTH = ("train_loss", "test_mse", "q")
-# The square of the own overlap vanishes linearly at an end, the overlap itself like a root.
+# At an end, the overlap vanishes like a square root, and its square vanishes linearly.
 QUANTITIES = (*SMOOTH, "own2")
-CUBIC, LINEAR = 4, 2  # nodes that a polynomial goes through: values, and their errors
+CUBIC, LINEAR = 4, 2  # number of nodes in the interpolation of values, and of their errors
 
 
 def write_script(folder):
-    """Write `SCRIPT` into a folder; where neither code nor data have changed, a copy of the one that is kept."""
+    """Write `SCRIPT` into a folder, as a copy of a stored script if neither code nor data have changed."""
     digest = sha256(source_digest("attention_phases", "attention_book").encode() + Path(__file__).read_bytes())
     for name in EXPERIMENTS.values():
         digest.update(stored_table(name).read_bytes())
     kept = KEPT / f"{digest.hexdigest()[:12]}.js"
     KEPT.mkdir(parents=True, exist_ok=True)
-    with FileLock(KEPT / "lock"):  # of two builds, one makes it
+    with FileLock(KEPT / "lock"):  # if two builds run at once, one makes it
         if not kept.exists():
             new = kept.with_suffix(".new")
             new.write_text(data_script(), encoding="utf-8")
@@ -45,9 +45,10 @@ def write_script(folder):
 
 
 def data_script():
-    """JavaScript that sets `explorerData`, which a page can load from a disk too; read by `book/_static/explorer.js`.
+    """Return JavaScript that sets `explorerData`, which `book/_static/explorer.js` reads.
 
-    Both matrices A, from the stored theory, to seven digits.
+    A page can load a script from a disk, but it could not fetch data. The data are the stored theory of both matrices
+    A, to seven digits.
     """
     noise, weights = hermegauss(NOISE_NODES)
     data = {
@@ -62,7 +63,7 @@ def data_script():
 
 
 def _task(matrix, lines):
-    """Of one A: the branches, up to where they are minima, the thresholds and the linear baseline."""
+    """Return the data of one matrix A: the branches, where they are minima, the thresholds and the linear baseline."""
     borders = borders_of(lines)
     nodes = {branch: branch_nodes(lines, branch) for branch in MINIMA}
     return {
@@ -77,9 +78,9 @@ def _task(matrix, lines):
 
 
 def _ends(ends, nodes):
-    """Where minima end, with one omega more than those known, of which the `last` is drawn.
+    """Return the alpha at which minima end along omega, with one further omega beyond the last known end.
 
-    There they go on to the last alpha computed.
+    At this omega the minima continue up to the last alpha computed. The explorer draws ends up to `last`.
     """
     last = float(ends.index.max())
     onward = [pd.DataFrame({"alpha": line.alpha[-1], "alpha_error": 0.0}, [line.omega]) for line in nodes]
@@ -87,7 +88,7 @@ def _ends(ends, nodes):
 
 
 def _branch(nodes):
-    """Omegas, and of each a line: alpha, and values and errors by the quantity's name."""
+    """Return the omegas of a branch, and for each a line: alpha, and the values and errors of each quantity."""
     lines = [
         {"alpha": _short(line.alpha)}
         | {
@@ -100,7 +101,10 @@ def _branch(nodes):
 
 
 def _curve(lines, what, value="alpha"):
-    """A value along omega, and its error with that of the interpolation: by how much this misses a node left out."""
+    """Return a value along omega, with an error that includes the error of the interpolation.
+
+    The error of the interpolation is its difference from a node that is left out.
+    """
     rows = lines[lines["what"] == what].set_index("omega").sort_index()[[value, f"{value}_error"]].fillna(0.0)
     nodes, values, errors = rows.index.to_numpy(), *rows.to_numpy(copy=True).T
     for i in range(1, len(nodes) - 1):
@@ -110,7 +114,7 @@ def _curve(lines, what, value="alpha"):
 
 
 def _table(rows):
-    """A value and its error along omega."""
+    """Return a value and its error along omega."""
     return dict(zip(("omega", "value", "error"), map(_short, (rows.index, *rows.to_numpy().T))))
 
 
@@ -118,20 +122,20 @@ def _short(numbers):
     return [float(f"{number:.7g}") for number in numbers]
 
 
-# Nodes of the theory, and between them, as `book/_static/explorer-theory.js` interpolates too
+# Nodes of the theory and their interpolation, as in `book/_static/explorer-theory.js`
 
 
 class Nodes(NamedTuple):
-    """A branch at one omega."""
+    """The nodes of a branch at one omega."""
 
     omega: float
-    alpha: np.ndarray  # (n,), ascending, from one end of the branch to the other, or between the alphas computed
+    alpha: np.ndarray  # (n,), ascending, between the ends of the branch or the ends of the computed alphas
     values: np.ndarray  # (n, 4), `QUANTITIES` at each alpha: epsilon_t, epsilon_g, q, and theta^2 or m^2
-    errors: np.ndarray  # (n, 4), their standard errors
+    errors: np.ndarray  # (n, 4), standard errors of the values
 
 
 def branch_nodes(lines, branch):
-    """`Nodes` of one branch at each omega that has it, ascending, with the errors of the quadrature.
+    """Return the `Nodes` of a branch at each omega that has it, ascending, with the errors of the quadrature.
 
     lines: rows of `lines.standard_line` with the omega of their lines.
     """
@@ -149,7 +153,10 @@ def branch_nodes(lines, branch):
 
 
 def _within(table, start, stop):
-    """Rows farther inside the branch than the error of its ends, which are extrapolated; closer ones are noise."""
+    """Return the rows that are farther inside the branch than the error of its ends.
+
+    Closer rows are noise, because the ends are extrapolated.
+    """
     inside = table["alpha"] > -np.inf
     for end, side in ((start, 1), (stop, -1)):
         if end is not None:
@@ -164,7 +171,10 @@ def _rows(table, own):
 
 
 def _end(end, symmetric, beside):
-    """The node at an end: there the branch leaves the one with m = theta = 0. Its neighbour gives the slope."""
+    """Return the node at an end, where the branch meets the branch with m = theta = 0.
+
+    beside: the neighbouring node, which gives the slope.
+    """
     alpha, error = end[["alpha", "alpha_error"]].iloc[0]
     closest = symmetric.iloc[(symmetric["alpha"] - alpha).abs().argmin()]
     values = polynomial(symmetric["alpha"].to_numpy(), symmetric[list(SMOOTH)].to_numpy(), alpha)
@@ -174,7 +184,9 @@ def _end(end, symmetric, beside):
 
 
 def polynomial(nodes, values, at, count=CUBIC):
-    """The polynomial through the `count` (even) nodes around a point, or through all of fewer nodes, at this point.
+    """Return the value at a point of the polynomial through the `count` (even) nodes around it.
+
+    If there are fewer nodes, the polynomial goes through all of them.
 
     nodes: (n,), ascending.
     values: (n, ...).
@@ -186,16 +198,16 @@ def polynomial(nodes, values, at, count=CUBIC):
 
 
 def around(nodes, at, count=CUBIC):
-    """Which `count` of ascending nodes are around a point, as a slice."""
+    """Return the slice of the `count` ascending nodes around a point."""
     first = max(0, min(int(np.searchsorted(nodes, at, side="right")) - count // 2, len(nodes) - count))
     return slice(first, first + count)
 
 
 def interpolate(branch, omega, alpha, part="values"):
-    """Values of a branch, a list of `Nodes`, between them, or their errors; None outside of the branch.
+    """Return interpolated values of a branch (a list of `Nodes`), or their errors; None outside the branch.
 
-    Along alpha a polynomial at the same relative place between the two ends of each of the nearest omega; along
-    omega the polynomial through these.
+    At each of the nearest omega, a polynomial along alpha is evaluated at the same relative place between the two ends.
+    The results are interpolated by a polynomial along omega.
 
     part: "values" or "errors".
     """
@@ -214,12 +226,12 @@ def interpolate(branch, omega, alpha, part="values"):
 
 
 def left_out(branch):
-    """By how much the interpolation misses each node that it is not given: an (n, 4) array for each omega.
+    """Return the difference between the interpolation and each node that is left out: an (n, 4) array for each omega.
 
-    Of two attempts, without that node along alpha and without all of its omega, the larger miss counts; next to an
-    end or to the border of the table there is only the second. Zero where neither can be tried: at the ends of a
-    branch, and on the borders of the table. Between neighbouring nodes the interpolation has half the distance to
-    bridge, and misses less.
+    Each node is interpolated twice: without this node along alpha, and without all nodes of its omega. The larger
+    difference counts. Next to an end and next to the border of the table, only the second one is possible. At the ends
+    of a branch and on the borders of the table neither is possible, and the difference is set to zero. Between
+    neighbouring nodes the interpolation bridges half the distance, so its error is smaller.
     """
     misses = []
     for k, line in enumerate(branch):
@@ -227,7 +239,7 @@ def left_out(branch):
         missed = np.zeros_like(line.values)
         for i in range(1, len(line.alpha) - 1):
             attempts = []
-            if 1 < i < len(line.alpha) - 2:  # else the attempt would reach over the bend next to an end
+            if 1 < i < len(line.alpha) - 2:  # otherwise the polynomial would cross the bend next to an end
                 alphas, values = np.delete(line.alpha, i), np.delete(line.values, i, 0)
                 attempts.append(polynomial(alphas, values, line.alpha[i]))
             across = interpolate(others, line.omega, line.alpha[i])
@@ -240,5 +252,5 @@ def left_out(branch):
 
 
 def with_interpolation(branch):
-    """The same nodes, with the error of the interpolation (`left_out`) added to theirs in quadrature."""
+    """Return the same nodes, with the error of the interpolation (`left_out`) added to their errors in quadrature."""
     return [line._replace(errors=np.hypot(line.errors, missed)) for line, missed in zip(branch, left_out(branch))]

@@ -1,7 +1,7 @@
-"""Figures in HTML: on light and on dark paper, some in a shape for wide screens too; below each a row of what to do.
+"""The figures in HTML: on light and on dark paper, some also for wide screens, each with a row of links below.
 
-What the row says comes from FIGURE.json (`behind`), and what a figure says of the point under
-the pointer from FIGURE-readout.json (`attention_book.render.drawn`).
+The row is made from FIGURE.json (`behind`). The text for the point under the pointer is made from FIGURE-readout.json
+(`attention_book.render.figure_data`).
 """
 
 import json
@@ -17,9 +17,9 @@ from dark import corners, dark
 from docutils import nodes
 
 EXPLORER = "book/index"
-FOLDER = "figures"  # at the top of the built book
-SOURCES = ("book/_executed/figures", "figures")  # of the files: of a book, and of a page alone
-WORDS = {".svg": "SVG", ".png": "PNG", ".csv": "CSV", ".py": "Code"}  # of files that a figure may have
+FOLDER = "figures"  # folder at the top of the built book
+SOURCES = ("book/_executed/figures", "figures")  # folders of the files in the sources of the book and of a single page
+WORDS = {".svg": "SVG", ".png": "PNG", ".csv": "CSV", ".py": "Code"}  # words for the files of a figure
 LINK = '<a href="{}" download>{}</a>'
 READ = '<code>pandas.read_csv("{}", comment="#")</code>'  # its first lines are comments
 READOUT = "-readout.json"
@@ -37,7 +37,7 @@ def setup(app):
 
 
 def complete(app, tree, page):
-    """Give a page's figures their lines, and its pictures dark ones."""
+    """Add rows of links to the figures of a page, and dark versions to its pictures."""
     if app.builder.name == "html":
         for figure in list(tree.findall(nodes.figure)):
             add_row(app, figure, page)
@@ -48,9 +48,10 @@ def complete(app, tree, page):
 
 
 def add_dark(app, image, page):
-    """Beside a picture one for dark paper, with the same description: of the two one is displayed, and read aloud.
+    """Add a picture for dark paper beside a picture, with the same description.
 
-    A figure that has a wide picture shows it on screens that are, and takes the page's margin too.
+    Only one of the two is displayed and read aloud. A figure with a wide version shows it on wide screens, where it
+    also covers the margin of the page.
     """
     root, figure = "../" * page.count("/"), image.parent
     name = Path(app.env.images[image["uri"]][1]).stem + "-dark.svg"
@@ -59,25 +60,25 @@ def add_dark(app, image, page):
     other["uri"] = f"{root}{app.builder.imagedir}/{name}"
     image["classes"] += ["only-light"]
     other["classes"] += ["only-dark"]
-    both = nodes.inline(classes=["themes"])  # the theme hides a caption that is a sibling of the other one's image
+    both = nodes.inline(classes=["themes"])  # the theme would hide a caption beside the other image
     figure.replace(image, both)
     both += [image, other]
     for path in files_of(app.srcdir, figure, "-wide.svg"):
         dark_one = f"{path.stem}-dark.svg"
         write_dark(path, Path(app.outdir, FOLDER, dark_one))
         figure["classes"] += ["wide"]
-        if sum(1 for _ in figure.document.findall(nodes.section)) > 1:  # else the page has no contents beside it
-            figure["classes"] += ["full-width"]  # for which the theme's script folds them away
+        if sum(1 for _ in figure.document.findall(nodes.section)) > 1:  # otherwise the page has no contents at its side
+            figure["classes"] += ["full-width"]  # lets the theme's script fold the contents
         both.children = []
         both += picture(image, f"{root}{FOLDER}/{path.name}")
         both += picture(other, f"{root}{FOLDER}/{dark_one}")
 
 
 def keep_room(app, page, template, context, doctree):
-    """Say in a page how large its pictures are, so that what follows stays where it is while they load."""
+    """Write the sizes of pictures into a page, so that its text does not move while they load."""
 
     def sized(found):
-        path = Path(app.outdir, page).parent / f"{found[1]}-dark.svg"  # as large as the light one, and written by now
+        path = Path(app.outdir, page).parent / f"{found[1]}-dark.svg"  # as large as the light picture
         if not path.exists():
             return found[0]
         points = POINTS.search(path.read_text(encoding="utf-8")).groups()
@@ -89,12 +90,12 @@ def keep_room(app, page, template, context, doctree):
 
 @cache
 def files(source):
-    """Path of every file of a figure, by its name."""
+    """Return the path of every file of a figure, by the name of the file."""
     return {path.name: path for folder in SOURCES for path in Path(source, folder).glob("*")}
 
 
 def files_of(source, figure, suffix):
-    """Those of one figure with a suffix: one path, or none."""
+    """Return the paths of a figure's files with a suffix, one or none."""
     names = [f"{name}{suffix}" for name in figure["ids"]]
     return [files(source)[name] for name in names if name in files(source)]
 
@@ -105,12 +106,12 @@ def write_dark(path, target):
 
 
 def picture(image, wide):
-    """Nodes of an image, and for wide screens another one: a browser loads one of the two."""
+    """Return the nodes of an image and of its version for wide screens, of which a browser loads one."""
     return [html(f'<picture><source media="(min-width: 900px)" srcset="{wide}">'), image, html("</picture>")]
 
 
 def add_row(app, figure, page):
-    """After a figure that has a FIGURE.json: its files, the explorer if it shows the same, and what is behind."""
+    """Add a row below a figure that has a FIGURE.json: its files, its view in the explorer, and its provenance."""
     for path in files_of(app.srcdir, figure, ".json"):
         about, root = json.loads(path.read_text(encoding="utf-8")), "../" * page.count("/")
         links = [LINK.format(f"{root}{FOLDER}/{name}", WORDS[Path(name).suffix]) for name in about["files"]]
@@ -134,9 +135,9 @@ def add_row(app, figure, page):
 
 
 def add_readout(app, figure, page):
-    """Mark a figure whose points have numbers, and write these as a script, which a page may load from a disk too.
+    """Mark a figure whose points have numbers, and write these numbers as a script, which pages can load from a disk.
 
-    They are told with formulas, for which the page loads MathJax though it may have none itself.
+    The numbers are shown with formulas. Therefore the page loads MathJax even if its text has no formulas.
     """
     for path in files_of(app.srcdir, figure, READOUT):
         name = path.name.removesuffix(READOUT)
@@ -153,7 +154,7 @@ def add_readout(app, figure, page):
 
 
 def panels(svg):
-    """Of each axes of a picture, by number, its sides in shares of the picture: left, top, right, bottom."""
+    """Return the sides of each axes of a picture by its number, as shares of the picture: left, top, right, bottom."""
     tree = ElementTree.fromstring(svg)
     *_, width, height = map(float, tree.get("viewBox").split())
     axes = [group for group in tree.iter() if group.get("id", "").startswith("axes_")]
@@ -162,13 +163,13 @@ def panels(svg):
 
 
 def data(experiment):
-    """An experiment's results in one sentence; what else is known of them is in the JSON."""
+    """Return one sentence about the results of an experiment; the JSON file has everything else."""
     text = f"<code>{experiment['experiment']}</code>: {experiment['cells']:,} cell{'s' * (experiment['cells'] > 1)}"
     if "file" in experiment:
         seconds = experiment["computing seconds"]
         duration = f"{seconds / 3600:,.1f} h" if seconds > 360 else f"{seconds:.0f} s"
         commits = " and ".join(f"<code>{name[:7]}{name[40:]}</code>" for name in experiment["commit"])
-        by = f" by {commits}" if commits else ""  # outside of a checkout, nobody knows by which
+        by = f" by {commits}" if commits else ""  # the commit is unknown outside a checkout
         text += f", {duration} of computing on one core{by}; stored in <code>{experiment['file']}</code>"
     return text
 
@@ -178,7 +179,7 @@ def html(text):
 
 
 def bring_files(app, error):
-    """All files of figures below the built book, under names that do not change."""
+    """Copy all files of figures to the built book, under names that do not change."""
     if error is None and app.builder.name == "html":
         Path(app.outdir, FOLDER).mkdir(exist_ok=True)
         for path in files(app.srcdir).values():

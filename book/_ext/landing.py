@@ -1,4 +1,4 @@
-"""The landing page: its numbers are those that `notebooks/landing.md` glues; the explorer's data come beside them."""
+"""The landing page, with the numbers that `notebooks/landing.md` glues and the data of the explorer."""
 
 import ast
 import shutil
@@ -9,9 +9,9 @@ from explorer import SCRIPT, write_script
 
 PAGE = "book/index"
 OUR_SCRIPTS = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js", "landscape.js", "hint.js")
-SCRIPTS = (SCRIPT, "d3-explorer.js", *OUR_SCRIPTS)  # in this order
+SCRIPTS = (SCRIPT, "d3-explorer.js", *OUR_SCRIPTS)  # in the order of loading
 GLUED = "application/papermill.record/text/plain"
-EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # what the notebooks have made
+EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # folder of the executed notebooks
 
 
 def setup(app):
@@ -22,7 +22,10 @@ def setup(app):
 
 
 def bring_words(app, config):
-    """Numbers as substitutions, so that a page's text says {{ alpha_c }}; {{ reduced }} says at which size they are."""
+    """Define numbers as substitutions of the page, such as {{ alpha_c }}.
+
+    {{ reduced }} is a sentence that names the size of the results.
+    """
     notebook = nbformat.read(EXECUTED / "landing.ipynb", 4)
     banners = [cell.source for cell in notebook.cells if cell.source.startswith('<div class="admonition')]
     words = {"reduced": "\n".join(banners), **glued(notebook)}
@@ -30,14 +33,17 @@ def bring_words(app, config):
 
 
 def glued(notebook):
-    """Texts that an executed notebook has glued, by name."""
+    """Return the texts that an executed notebook has glued, by name."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     named = {output.metadata["scrapbook"]["name"]: output.data for output in outputs if "scrapbook" in output.metadata}
     return {name: ast.literal_eval(data[GLUED]) for name, data in named.items()}
 
 
 def load_explorer(app, page, template, context, doctree):
-    """Scripts and styles on the landing page alone; the page's title, which is the book's, once in its tab."""
+    """Load the explorer's scripts and styles on the landing page only.
+
+    The title of the landing page is the title of the book, so that the tab shows it once.
+    """
     if page == PAGE and app.builder.name == "html":
         context["theme_logo"] = {**(context.get("theme_logo") or {}), "text": context["docstitle"]}
         context["docstitle"] = ""
@@ -47,7 +53,7 @@ def load_explorer(app, page, template, context, doctree):
 
 
 def bring_data(app, error):
-    """The explorer's data, and those of the scorecard, whose page links to them."""
+    """Copy the data of the explorer, and the data of the scorecard, to which its page links."""
     if error is None and app.builder.format == "html":
         write_script(Path(app.outdir, "_static"))
         for path in (EXECUTED / "scorecard.json", EXECUTED.parent / "scorecard.schema.json"):

@@ -1,6 +1,7 @@
-"""Pages that read from a disk without a network: MathJax comes along, scripts of other hosts stay out.
+"""Pages that can be read from a disk without a network: MathJax is included, and scripts of other hosts are removed.
 
-Until it has come, or where no script runs, plain letters stand for a formula, and a display keeps its height.
+Before MathJax has loaded, or if no script runs, plain letters stand in the place of a formula. Displayed formulas keep
+their height.
 """
 
 import re
@@ -11,16 +12,17 @@ from pathlib import Path
 
 from search import formula
 
-MATHJAX = "static/mathjax/tex-svg-full.js"  # one file, glyphs as paths: no fonts to fetch
+MATHJAX = "static/mathjax/tex-svg-full.js"  # one file whose glyphs are paths, so that no fonts are fetched
 FORMULA = re.compile(r'(<(span|div) class="math notranslate nohighlight"[^>]*)>(.*?)</\2>', re.DOTALL)
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 RELATIONS, OPERATORS = "=≥≤≠≈∼∝→<>∈", "+−·×-"
-# Widths of TeX's letters in thousandths of an em, without the space around what relates or operates.
+# These are the widths of TeX's letters in thousandths of an em. The space around relations and operators is not
+# included.
 LISTED = """a529 b429 c433 d520 e466 f490 g477 h576 i345 j412 k521 l298 m878 n600 o485 p503 q446 r451 s469 t361 u572
 v485 w716 x572 y490 z465 α640 δ444 ε466 ζ438 η497 θ469 κ576 λ583 μ603 ν494 ξ438 ρ517 σ571 τ437 ω622 I440 J555 L681 M970
 N979 P642 S613 W944 ∞1000 √853 ·278 ,444 (389 )389 |278 [278 ]278 .278 →1000 ⊤778"""
 WIDTHS = {name[0]: int(name[1:]) for name in LISTED.split()}
-EM = 442  # thousandths of one in TeX's letters are as high as an x, which MathJax makes as high as that around it
+EM = 442  # height of an x in thousandths of an em; MathJax makes it equal to the x of the text
 TALL = re.compile(r"\\frac|\\sum|\\int|\\binom")
 
 
@@ -32,7 +34,7 @@ def setup(app):
 
 
 def keep_local(app, page, template, context, doctree):
-    """Drop Thebe, which asks a server for a kernel, and a second MathJax, which a theme adds."""
+    """Remove Thebe, which asks a server for a kernel, and the second MathJax that a theme adds."""
     scripts = {}
     for script in context.get("script_files", []):
         source = f"{getattr(script, 'filename', script) or script.attributes.get('body')}"
@@ -47,7 +49,10 @@ def keep_places(app, page, template, context, doctree):
 
 
 def with_place(found):
-    """The HTML of a formula with what stands in its place: of one in a line letters, of a display its height."""
+    """Return the HTML of a formula with a placeholder.
+
+    The placeholder of an inline formula is its letters, and that of a displayed formula is its height.
+    """
     start, kind, text = found.groups()
     if kind == "div":
         room = 2 + sum(3.1 if TALL.search(row) else 1.85 for row in text.split(r"\\"))
@@ -55,13 +60,13 @@ def with_place(found):
     plain = formula(unescape(text).removeprefix(r"\(").removesuffix(r"\)")).strip()
     plain = re.sub(r" ?([=≥≤≠≈∼∝→<>]) ?", r" \1 ", plain).strip()
     letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(RAISED), plain)
-    still = re.sub(r"_([^\W_]+|\S)", r"<sub>\1</sub>", escape(letters))  # where no script runs
+    still = re.sub(r"_([^\W_]+|\S)", r"<sub>\1</sub>", escape(letters))  # for readers without scripts
     room = f'data-plain="{escape(letters.replace("_", ""))}" style="--room: {wide(plain):.2f}ex"'
     return f"{start} {room}><span>{text}</span><noscript>{still}</noscript></span>"
 
 
 def wide(plain):
-    """About how wide a formula in a line is when it is typeset, in ex."""
+    """Return the approximate width of a typeset inline formula, in ex."""
     total = 0
     for part in re.findall(r"[_^](?:-?\d+|[^\W\d]+|.)|[^\s\u0302]", plain):
         for sign in part.lstrip("_^"):

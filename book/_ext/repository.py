@@ -1,8 +1,7 @@
-"""Links to the repository and to Binder, where BOOK_REPOSITORY, CITATION.cff or GITHUB_REPOSITORY (owner/name) says its
-address; the version and the date of the build in the header.
+"""Links to the repository and to Binder, and the version and the date of the build in the header.
 
-The workflows of GitHub set the second one, so that a published book has its address in its BibTeX entry and at the foot
-of its pages too.
+The address of the repository comes from BOOK_REPOSITORY, CITATION.cff or GITHUB_REPOSITORY (owner/name). GitHub's
+workflows set the last one, so a published book also has its address in its BibTeX entry and at the foot of its pages.
 """
 
 import os
@@ -15,19 +14,19 @@ from docutils import nodes
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-EXECUTED = re.compile(r"book/_executed/(\w+)\.ipynb")  # where the theme looks for a page's notebook
-MADE = re.compile(r"book/(_executed|api)/")  # pages that git does not have
+EXECUTED = re.compile(r"book/_executed/(\w+)\.ipynb")  # source in which the theme looks for a page's notebook
+MADE = re.compile(r"book/(_executed|api)/")  # pages that are not in git
 
 
 def setup(app):
     app.connect("config-inited", set_address)
     app.connect("doctree-resolved", cite_address)
-    app.connect("html-page-context", point_at_texts, priority=502)  # after the theme has made its buttons
+    app.connect("html-page-context", point_at_texts, priority=502)  # runs after the theme has made its buttons
     return {"parallel_read_safe": True}
 
 
 def set_address(app, config):
-    """Tell the theme, which makes the buttons and the foot, and where the published book has its picture."""
+    """Give the theme the addresses of its buttons, of its footer, and of the picture of the published book."""
     citation = yaml.safe_load(Path(app.srcdir, "CITATION.cff").read_text(encoding="utf-8"))
     (paper,) = citation["references"]
     authors = [f"{author['given-names'][0]}. {author['family-names']}" for author in paper["authors"]]
@@ -43,13 +42,13 @@ def set_address(app, config):
         config.html_theme_options |= {"repository_url": url, "repository_branch": "main", **buttons}
     else:
         LOG.info("No page names the address of the code: set BOOK_REPOSITORY to it")
-    if owned:  # a shared link shows a picture, if the whole address of it is known
+    if owned:  # the picture of a shared link needs a complete address
         owner, name = owned.split("/")
         config.myst_html_meta |= {"property=og:image": f"https://{owner}.github.io/{name}/_static/share.png"}
 
 
 def cite_address(app, tree, page):
-    """Give the book's own BibTeX entry, the one with a version, the repository's address."""
+    """Add the address of the repository to the BibTeX entry of the book, which is the one with a version."""
     if url := app.config.html_theme_options.get("repository_url"):
         for block in tree.findall(nodes.literal_block):
             if block.get("language") == "bibtex":
@@ -58,7 +57,10 @@ def cite_address(app, tree, page):
 
 
 def point_at_texts(app, page, template, context, doctree):
-    """Have each button name the text of a notebook, not the executed one; drop those of pages that are made."""
+    """Let each button link to the text of a notebook instead of the executed notebook.
+
+    Buttons of pages that are generated are removed.
+    """
     for group in context.get("header_buttons", []):
         if group.get("label") in ("launch-buttons", "source-buttons"):
             buttons = [button | {"url": EXECUTED.sub(r"notebooks/\1.md", button["url"])} for button in group["buttons"]]

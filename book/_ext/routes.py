@@ -1,7 +1,8 @@
-"""Ways through the book, and a gallery.
+"""The routes through the book, and the gallery of its figures.
 
-A way has a card on the landing page, and its pages say below their titles where they stand on it. At the foot of a page
-is its only "next": the next page of the contents, or the next of the way by which the reader has come (`routes.js`).
+A route has a card on the landing page, and its pages say below their titles which step of it they are. At the foot of a
+page there is only one "next" link. It leads to the next page of the contents, or to the next page of the route by which
+the reader has come (`routes.js`).
 """
 
 from html import escape
@@ -28,7 +29,7 @@ ROUTES = {
     ),
 }
 WORDS_A_MINUTE = 200
-PARTS = {  # of pictures that look alike when they are small: two matrices, or one
+PARTS = {  # parts of pictures that would look alike in small: two matrices, or one
     "fig04_histogram": "#svgView(viewBox(0,0,470,212))",
     "fig05_positional_sgd": "#svgView(viewBox(-50,0,292,212))",
     "fig06_semantic_sgd": "#svgView(viewBox(-50,0,292,212))",
@@ -36,11 +37,11 @@ PARTS = {  # of pictures that look alike when they are small: two matrices, or o
 
 
 class Shown(nodes.General, nodes.Element):
-    """The place of cards or of the gallery, which know titles only when all pages are read."""
+    """The place of the cards or of the gallery, which are filled in when the titles of all pages are known."""
 
 
 class Place(SphinxDirective):
-    """Where the cards of the routes, or the gallery, stand: the name of the directive says which."""
+    """A directive, `routes` or `gallery`, at the place of the cards or of the gallery."""
 
     def run(self):
         return [Shown(kind=self.name)]
@@ -56,13 +57,13 @@ def setup(app):
 
 
 def load(app, page, template, context, doctree):
-    """The script that changes a page's "next", on pages of a route."""
+    """Load the script that changes the "next" link of a page on pages of a route."""
     if app.builder.name == "html" and 'class="route"' in context.get("body", ""):
         app.add_js_file("routes.js", loading_method="defer")
 
 
 def fill(app, tree, page):
-    """Put cards and gallery in their place, and below the title of a page where it stands on the routes."""
+    """Fill in the cards and the gallery, and write the step on each route below the title of a page."""
     to = {name.rpartition("/")[2]: name for name in app.env.found_docs}
     for place in list(tree.findall(Shown)):
         made = {"routes": cards, "gallery": gallery}[place["kind"]](app, to) if app.builder.name == "html" else ""
@@ -78,7 +79,7 @@ def fill(app, tree, page):
 
 
 def step(app, to, page, name, steps):
-    """Where a page stands on a route; what comes next is for the script."""
+    """Return the number of a page's step on a route, with the next step for the script."""
     number = steps.index(page.rpartition("/")[2]) + 1
     later = ""
     if number < len(steps):
@@ -88,12 +89,12 @@ def step(app, to, page, name, steps):
 
 
 def target(app, page, other, name):
-    """Address and title of another page, for a reader who goes a way."""
+    """Return the address and the title of another page for a reader who follows a route."""
     return f"{app.builder.get_relative_uri(page, other)}?way={quote(name)}", escape(app.env.titles[other].astext())
 
 
 def cards(app, to):
-    """A card for each route, with how long its words take to read, and how many formulas there are."""
+    """Return a card for each route, with the time that its pages take to read and the number of formulas."""
     made = []
     for name, (about, steps) in ROUTES.items():
         read = [reading(app.env.get_doctree(to[step])) for step in steps]
@@ -106,7 +107,7 @@ def cards(app, to):
 
 
 def reading(tree):
-    """Minutes for the words of a page, and how many formulas stand alone, without what is folded."""
+    """Return the minutes that a page takes to read and its number of displayed formulas, without folded parts."""
     boxes = (box for box in tree.findall(nodes.container) if box.get("design_component") == "dropdown")
     folded = {part for box in boxes for part in box.findall()}
     shown = [part for part in tree.findall() if part not in folded]
@@ -115,7 +116,7 @@ def reading(tree):
 
 
 def gallery(app, to):
-    """The first figure of each page that has one, in the order of the contents, with the page's name."""
+    """Return the first figure of each page that has one, with the title of the page, in the order of the contents."""
     tiles = []
     for page in app.env.collect_relations():
         figures = app.env.get_doctree(page).findall(nodes.figure) if page.startswith(MADE) else ()

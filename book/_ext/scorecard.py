@@ -1,6 +1,6 @@
-"""The scorecard: all comparisons with the paper as data, as a picture, and as the pieces of its page.
+"""The scorecard of all comparisons with the paper: its data, its picture, and the texts and tables of its page.
 
-They are gathered from the executed notebooks before pages are read.
+The comparisons are gathered from the executed notebooks before Sphinx reads the pages.
 """
 
 import hashlib
@@ -15,14 +15,14 @@ from behind import FIGURES, parameters
 
 from attention_book import paths
 from attention_book.published import COLUMNS, LIMIT, REASONS, THRESHOLDS, VERDICTS
-from attention_book.render.drawn import readout_of
-from attention_book.render.markup import COMPARISON, Table, compared, mathtext
+from attention_book.render.figure_data import readout_of
+from attention_book.render.markup import COMPARISON, Table, comparison_label, mathtext
 from attention_book.render.style import COLOURS, NEUTRAL, list_panel, styled
 from attention_book.store.provenance import environment
 from attention_phases.measured import Measured
 
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
-EXPLAINED = {  # every one of `REASONS`
+EXPLAINED = {  # an explanation of each of `REASONS`
     "quadrature": """**Quadrature.** The published theory integrates on 144 points, its losses on 784, and gives no
 error estimate. We ran these public quadrature rules. They explain 80 to 120 % of the difference, within its error
 ({ref}`tables <published_tables>`). A difference of many standard errors can still be a small difference in the
@@ -38,7 +38,7 @@ reads tokens and positions. At finite $d$ their errors are two quantities ({ref}
     "cause unknown": """**Cause unknown.** The public quadrature rules explain a smaller or a larger part of the
 difference, or they play no part in it.""",
 }
-FIELDS = {  # of a row of the document, by the columns of `published.compare`
+FIELDS = {  # fields of a row in the document, and the matching columns of `published.compare`
     "published": {
         "text": "published",
         "value": "published_value",
@@ -50,7 +50,7 @@ FIELDS = {  # of a row of the document, by the columns of `published.compare`
     "ours": {"value": "value", "uncertainty": "error", "kind": "evidence", "n": "n"},
     "difference": {"absolute": "difference", "percent": "percent", "sigma": "sigma"},
 }
-MISSING = ("published_error", "published_n")  # None in a notebook where they are not known
+MISSING = ("published_error", "published_n")  # None in a notebook if they are not known
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}
 
 
@@ -60,7 +60,7 @@ def setup(app):
 
 
 def write(shown):
-    """Put the scorecard beside the executed notebooks of a folder: data, picture of all differences, tables, texts."""
+    """Write the scorecard beside the executed notebooks of a folder: data, picture, tables and texts."""
     notebooks = {path.stem: nbformat.read(path, 4) for path in sorted(shown.glob("*.ipynb"))}
     frame = gathered([_page(name, notebook) for name, notebook in notebooks.items()])
     profiles = {
@@ -79,7 +79,7 @@ def write(shown):
 
 
 def _page(name, notebook):
-    """What `gathered` takes from an executed notebook: its comparisons, and where they stand."""
+    """Return the entry of an executed notebook for `gathered`: its comparisons and their place."""
     label = re.match(r"\(([\w-]+)\)=", notebook.cells[0].source)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     return {
@@ -92,13 +92,15 @@ def _page(name, notebook):
 
 
 def gathered(pages):
-    """One frame of the comparisons of all pages, each published number once: theory beside theory, runs beside runs.
+    """Return one frame of the comparisons of all pages, in which each published number occurs once.
 
-    As from `published.compare`, with `id`, `figure`, `title`, `page` (with the table's anchor) and `inputs`. Where two
-    pages compare the same, the row with the smaller error of ours stays. Standard deviations of runs are left out.
+    Published theory is compared with theory, and published runs are compared with runs. The columns are the columns of
+    `published.compare`, and `id`, `figure`, `title`, `page` (with the anchor of the table) and `inputs`. If two pages
+    compare the same number, the row whose value of ours has the smaller error is kept. Standard deviations of runs are
+    left out.
 
-    pages: of each a dict with `figure` (its label), `title`, `page` (address seen from the scorecard), `inputs` (digest
-        of what the page was made of) and `tables`: what `markup.Table` leaves in an executed notebook.
+    pages: for each page a dict with `figure` (its label), `title`, `page` (address relative to the scorecard), `inputs`
+    (digest of the inputs of the page) and `tables` (the outputs of `markup.Table` in an executed notebook).
     """
     rows = []
     for page in pages:
@@ -113,13 +115,13 @@ def gathered(pages):
 
 
 def _counts(row):
-    """Whether a row is the comparison of its published number: of the same kind, and no standard deviation."""
+    """Return whether a row compares the same kinds of evidence, and no standard deviation."""
     of_theory = row["published_n"] is None
     return of_theory == (row["evidence"] == "theory") and row["parameters"].get("statistic") != "standard deviation"
 
 
 def _name(row):
-    """What a row compares, as an identifier."""
+    """Return the identifier of a row's quantity and parameters."""
     words = [row["quantity"]]
     for name, value in row["parameters"].items():
         words += [name, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -127,13 +129,13 @@ def _name(row):
 
 
 def document(frame, provenance):
-    """`gathered` as data, by the schema `book/_static/scorecard.schema.json`.
+    """Return `gathered` as data in the schema `book/_static/scorecard.schema.json`.
 
-    provenance: `commit` (None outside of a checkout), `profile` and `data` (digest of the stored results).
+    provenance: `commit` (None outside a checkout), `profile` and `data` (digest of the stored results).
     """
     records = frame.astype({"published_n": "Int64"}).astype(object).where(frame.notna(), None).to_dict("records")
     return {
-        "$schema": "../_static/scorecard.schema.json",  # seen from the page
+        "$schema": "../_static/scorecard.schema.json",  # relative to the page
         "limit": LIMIT,
         "reasons": [{"number": i, "name": name} for name, i in NUMBERS.items()],
         "verdicts": {verdict: int((frame["verdict"] == verdict).sum()) for verdict in VERDICTS},
@@ -153,7 +155,7 @@ def _row(record, provenance):
 
 
 def texts(frame):
-    """Pieces of the page: the `summary`, the `reasons` that occur (both Markdown), and the `tables`."""
+    """Return parts of the page: the `summary` and the `reasons` that occur (both Markdown), and the `tables`."""
     times, of_theory = frame["reason"].value_counts(), frame["evidence"] == "theory"
     named = {name: " ".join(text.split()) for name, text in EXPLAINED.items() if name in times}
     reasons = [f"- {text} *Here: {times[name]}.*" for name, text in named.items()]
@@ -169,7 +171,7 @@ def _tally(frame, what):
 
 
 def _larger(theory):
-    """Of thresholds: how many are larger than published, and by how much."""
+    """Return a text that says how many thresholds are larger than published, and by how much."""
     percent = theory.loc[theory["quantity"].isin(THRESHOLDS), "percent"]
     larger = percent[percent > 0]
     if len(larger):
@@ -178,7 +180,7 @@ def _larger(theory):
 
 
 def _sections(frame):
-    """HTML of the comparisons, for each figure a table that opens."""
+    """Return HTML of the comparisons, with a table for each figure that opens on a click."""
     parts = []
     for (figure, title), rows in frame.groupby(["figure", "title"], sort=False):
         page = rows["page"].iloc[0].partition("#")[0]
@@ -189,13 +191,14 @@ def _sections(frame):
 
 @styled
 def draw_scorecard(frame):
-    """Every published number's difference from ours in errors, a line for each figure, quantity and kind of evidence.
+    """Draw the difference of every published number from ours, in units of the combined standard error.
 
-    Filled marks, open ones where the two numbers are not the same quantity. Up to `LIMIT` they agree; shaded.
+    There is a line for each figure, quantity and kind of evidence. Marks are filled, and they are open if the two
+    numbers are not the same quantity. The shaded range up to `LIMIT` means agreement.
     """
     figures = [title.partition(":")[0] for title in frame["title"]]
     lines = list(frame.groupby([figures, "quantity", "evidence"], sort=False))
-    mpl.rcParams.update({"font.size": 12, "legend.fontsize": 11})  # small and narrow, to be read on a phone
+    mpl.rcParams.update({"font.size": 12, "legend.fontsize": 11})  # small and narrow enough for a phone
     headings = [figure for (figure, _, _), _ in lines]
     canvas, axes, places = list_panel(headings, [mathtext(quantity) for (_, quantity, _), _ in lines], width=4.8)
     for place, ((figure, _, evidence), rows) in zip(places, lines):
@@ -213,14 +216,14 @@ def _draw_line(axes, place, rows, marker, figure):
     for row in rows.itertuples():
         colour = COLOURS.get(row.parameters.get("branch", row.parameters.get("solution")), NEUTRAL)
         face = "none" if row.verdict == "not comparable" else colour
-        what = mathtext(compared(row.quantity, row.parameters))
+        what = mathtext(comparison_label(row.quantity, row.parameters))
         name = f"_{figure}: {what}; published {row.published}, ours {Measured(row.value, row.error).text}"
-        at = round(row.sigma, 2)  # which a reader is told
+        at = round(row.sigma, 2)  # the value in the text for readers
         axes.plot(at, place, marker, color=colour, markerfacecolor=face, alpha=0.8, label=name)
 
 
 def _scale(axes, sigmas):
-    """An axis of errors: linear up to `LIMIT`, logarithmic beyond."""
+    """Make an axis of differences linear up to `LIMIT` and logarithmic beyond."""
     axes.axvspan(-LIMIT, LIMIT, color="#e4e4e4", linewidth=0)
     axes.axvline(0, color="#999999", linewidth=1)
     axes.set_xscale("symlog", linthresh=LIMIT, linscale=0.8)

@@ -1,4 +1,4 @@
-"""Search from the disk: a script with the texts of all pages by section, which `search.js` ranks and quotes."""
+"""The search from a disk: a script with the texts of all pages by section, which `search.js` ranks and quotes."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from docutils import nodes
 
 SCRIPT = "search-texts.js"
 LEFT_OUT = (nodes.raw, nodes.literal_block, nodes.comment, nodes.substitution_definition)
-HOMES = (nodes.section, nodes.definition_list_item)  # what has a heading
+HOMES = (nodes.section, nodes.definition_list_item)  # nodes that have a heading
 NAMED = "ge≥ le≤ ne≠ neq≠ approx≈ sim∼ propto∝ infty∞ sqrt√ times× cdot· star⋆ top⊤ to→ in∈ pm± partial∂ nabla∇ sumΣ"
 SIGNS = {name[:-1]: name[-1] for name in [*NAMED.split(), "ellℓ"]} | dict(ln="ln", log="log", exp="exp", min="min")
 
@@ -23,14 +23,14 @@ def setup(app):
 
 
 def load(app, page, template, context, doctree):
-    """Both scripts on every page, whose theme asks for results while the reader types."""
+    """Load both scripts on every page, because the theme asks for results while the reader types."""
     if app.builder.name == "html":
         for script in (SCRIPT, "search.js"):
             app.add_js_file(script, loading_method="defer")
 
 
 def write(app, error, texts):
-    """The script; pages that this build has not written are read for it."""
+    """Write the script, which includes pages that this build has not written."""
     if error is None and app.builder.name == "html":
         pages = [page for page in sorted(app.env.found_docs) if "/api/" not in page]
         for page in pages:
@@ -41,7 +41,7 @@ def write(app, error, texts):
 
 
 def sections(tree):
-    """[anchor, heading, text] of each section of a page, the page itself first, and of each word of a glossary."""
+    """Return [anchor, heading, text] of each section of a page, the page itself first, and of each glossary entry."""
     shown = []
     for home in tree.findall(lambda node: isinstance(node, HOMES)):
         named = next((child for child in home.children if isinstance(child, (nodes.title, nodes.term))), None)
@@ -57,12 +57,12 @@ def says(node):
 
 
 def at(node):
-    """The section, or the definition, that a node is in."""
+    """Return the section or the definition that contains a node."""
     return node if node is None or isinstance(node, HOMES) else at(node.parent)
 
 
 def plain(node):
-    """What a reader sees of a node in one line, formulas with letters for the names of letters."""
+    """Return the visible text of a node in one line, with letters instead of the TeX names of letters."""
     words = []
     for leaf in node.findall(nodes.Text):
         if isinstance(leaf.parent, (nodes.math, nodes.math_block)):
@@ -73,7 +73,10 @@ def plain(node):
 
 
 def formula(text):
-    """LaTeX as one would type it: α_c for `\\alpha_c`; what says how a letter looks, but a hat, is left out."""
+    """Return LaTeX as plain text, such as α_c for `\\alpha_c`.
+
+    Commands for the look of a letter are left out, except hats.
+    """
     part = r" *(\{[^{}]*\}|\\[A-Za-z]+|\w)"
     text = re.sub(rf"\\[td]?frac{part}{part}", r"\1/\2", re.sub(rf"\\hat{part}", "\\1\u0302", text))
     text = re.sub(r"\\([A-Za-z]+) ?", lambda name: letter(name[1]) or SIGNS.get(name[1], ""), text)
@@ -81,7 +84,7 @@ def formula(text):
 
 
 def letter(name):
-    """The Greek letter of a name; None for others."""
+    """Return the Greek letter with a name, or None."""
     case = "CAPITAL" if name[0].isupper() else "SMALL"
     try:
         return unicodedata.lookup(f"GREEK {case} LETTER {name.removeprefix('var').upper().replace('LAMBDA', 'LAMDA')}")

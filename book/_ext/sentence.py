@@ -1,5 +1,7 @@
-"""One sentence in numbers: what the teacher makes of it, and where both students look, before and after its tokens are
-exchanged, at each omega of a slider."""
+"""The sentence of the model's page in numbers, before and after its tokens are exchanged, for each omega.
+
+The page shows the teacher's output and the attention of both students. A slider sets omega.
+"""
 
 import json
 
@@ -34,15 +36,18 @@ def load(app, page, template, context, doctree):
 
 
 def tokens():
-    """The sentence (2, D): at random, but with the teacher's fields `FIELDS` and without overlap with the encoding."""
+    """Return the sentence (2, D), which is random except for its fields `FIELDS` and its lack of overlap with 1_d."""
     teacher, *drawn = np.random.default_rng(4).standard_normal((3, D))
-    known, _ = np.linalg.qr(np.array([np.ones(D), teacher]).T)  # along the encoding; along Q*, which has no part of it
+    known, _ = np.linalg.qr(np.array([np.ones(D), teacher]).T)  # unit vectors along 1_d and the rest of Q*
     free = Task.sigma * np.array(drawn)
     return free - free @ known @ known.T + np.outer(FIELDS, known[:, 1])
 
 
 def page_of(omega):
-    """HTML, whose elements with a style are numbers, and these numbers in its order."""
+    """Return the HTML at an omega, and the numbers in it in their order.
+
+    Elements with a style show these numbers.
+    """
     numbers, xi, matrix = [], tokens(), np.array(Task.matrix)
     target = target_attention(FIELDS, omega, matrix)
     (_, kappa), (_, m) = (best_students(Task(omega=omega))[branch] for branch in ("semantic", "positional"))

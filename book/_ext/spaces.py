@@ -1,4 +1,4 @@
-"""A number and its per cent sign stay on one line."""
+"""The no-break space between a number and its per cent sign, which keeps both on one line."""
 
 from docutils import nodes
 
@@ -11,7 +11,7 @@ def setup(app):
 
 
 def join(app, doctree, page):
-    """Put a no-break space before each per cent sign of the text, but not in code and formulas."""
+    """Put a no-break space before each per cent sign of the text, but not in code and in formulas."""
     for text in [*doctree.findall(nodes.Text)]:
         if " %" in text and not isinstance(text.parent, VERBATIM):
             text.parent.replace(text, nodes.Text(text.replace(" %", "\u00a0%")))

@@ -1,4 +1,4 @@
-"""The first use of each word of the glossary on a page becomes a link; what links lead to, for `terms.js` to open."""
+"""The links from the first use of a glossary word on each page, and the previews that `terms.js` opens."""
 
 import json
 import re
@@ -10,8 +10,8 @@ from sphinx import addnodes
 
 GLOSSARY, REFERENCES = "book/glossary", "book/references"
 SCRIPT = "previews.js"
-NUMBER = re.compile(r"\s*<a [^>]*#equation-[^>]*>[^<]*</a>")  # of an equation, which says nothing away from its page
-# Where no word becomes a link: it would be one already, a heading, code, or a cell of a table, which may be narrow.
+NUMBER = re.compile(r"\s*<a [^>]*#equation-[^>]*>[^<]*</a>")  # the number of an equation, for its own page only
+# In these nodes no word becomes a link: existing links, headings, code, and cells of tables, which may be narrow.
 CODE = (nodes.literal, nodes.literal_block, nodes.raw, addnodes.desc)
 NOT_IN = (*CODE, nodes.reference, nodes.citation, nodes.title, nodes.rubric, nodes.topic, nodes.table, nodes.math)
 
@@ -24,10 +24,10 @@ def setup(app):
 
 
 def link(app, tree, page):
-    """Make links of the first uses on a page."""
+    """Turn the first uses of glossary words on a page into links."""
     if app.builder.name == "html" and page != GLOSSARY and not page.startswith("book/api"):
         address, objects = app.builder.get_relative_uri(page, GLOSSARY), app.env.get_domain("std").objects
-        left = {  # place of each word by what is looked for: a word, or a formula
+        left = {  # place of each word in the glossary, by the word or formula
             name: f"{address}#{anchor}"
             for (kind, name), (where, anchor) in objects.items()
             if kind == "term" and where == GLOSSARY
@@ -42,12 +42,12 @@ def is_inside(node, kinds):
 
 
 def linked(node, left):
-    """A text or a formula as nodes, links among them; the words that they use are taken from `left`."""
+    """Return a text or a formula as nodes, some of them links, and remove the linked words from `left`."""
     text = node.astext()
     if isinstance(node, nodes.math):
         place = left.pop(text.strip(), None)
         return [refer(place, node.deepcopy())] if place else [node.deepcopy()]
-    for name in sorted((name for name in left if "\\" not in name), key=len, reverse=True):  # the longest names first
+    for name in sorted((name for name in left if "\\" not in name), key=len, reverse=True):  # longest first
         if match := re.search(rf"(?<![\w-]){re.escape(name)}(?:s|es)?(?![\w-])", text, re.IGNORECASE):
             before, after = (nodes.Text(part) for part in (text[: match.start()], text[match.end() :]))
             reference = refer(left.pop(name), nodes.Text(match[0]))
@@ -66,7 +66,7 @@ def load(app, page, template, context, doctree):
 
 
 def write(app, error):
-    """What links lead to, by "page#anchor", in a script: pages on a disk cannot be fetched."""
+    """Write the previews of links by "page#anchor" as a script, because pages on a disk cannot be fetched."""
     if error is None and app.builder.name == "html":
         previews = {}
         for page in app.env.found_docs:
@@ -78,7 +78,10 @@ def write(app, error):
 
 
 def previews_of(app, page):
-    """A page's meanings of words, articles, equations and figures as HTML by anchor; its first figure for its title."""
+    """Return the previews of a page by anchor, as HTML: glossary entries, references, equations and figures.
+
+    The preview of the page's title is its first figure.
+    """
     resolved = page in (GLOSSARY, REFERENCES)
     tree = app.env.get_and_resolve_doctree(page, app.builder) if resolved else app.env.get_doctree(page)
     words = [item for item in tree.findall(nodes.definition_list_item) if page == GLOSSARY]

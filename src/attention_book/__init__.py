@@ -1,32 +1,33 @@
-"""The book beside the science; a notebook imports it as `book` and takes from here what it needs.
+"""The book about the science of `attention_phases`; notebooks import it as `book` and use the names listed here.
 
-`experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
-them what several pages need, `render` gives numbers and pictures their form. `command_line` is the program.
+`experiments` defines the cells of every experiment and computes them. `store` keeps the results. `analysis` derives
+from the results the numbers that several pages need. `render` turns numbers into tables and figures. `command_line` is
+the program.
 """
 
 from importlib import import_module
 from typing import Any
 
-from .paths import lacking
+from .paths import missing_package
 
-# What notebooks use, by module. A module is loaded when a name of it is asked for: to load all takes a second.
+# These are the names that notebooks use, by module. A module is loaded when one of its names is first used, because
+# loading all modules takes a second.
 NAMES = {
     "experiments": "grid",
     "experiments.results": "read sweep",
     "published": "Comparison compare",
     "render.headings": "Heading",
-    "render.markup": "Table chosen mathtext number quote symbol",
-    "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
-    " standard_student_theory teacher_lengths threshold_moves",
+    "render.markup": "Table choose_columns mathtext number quote symbol",
+    "analysis.architectures": "RANK1_NAMES RANK2_NAMES TITLES branch_tables compare_thresholds compare_with_theory"
+    " extrapolate select standard_student_theory teacher_lengths threshold_moves",
     "analysis.arrivals": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines shares_of_basins",
     "analysis.beside_published": "cause sizes_beside_published threshold_by_rule thresholds_beside_published",
-    "analysis.instances": "GAPS POWERS absolute_means advantage by_dimension difference_in_errors frame_of gap_map gaps"
-    " instance_means intercept limit line_in memory minimum_responses root root_mean_squares size_of test_gap"
-    " training_gap wilson with_errors",
-    "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"
-    " is_minimum last_fall losses_of mean_of rows_of shifts_by side_by_side theory_lines"
-    " with_one_step",
-    "render.attention": "answers around_sgd draw_matrices letters shown_sequences trained_weights",
+    "analysis.instances": "GAPS POWERS absolute_means advantage crossing_limits difference_in_errors frame_of"
+    " gap_map gaps instance_means intercept limit memory minimum_responses power_limit root root_mean_squares"
+    " size_of test_gap training_gap wilson with_errors",
+    "analysis.thresholds": "alpha_of borders_of branches compare_crossings crossing crossings curve ground_states"
+    " is_minimum last_fall losses_of mean_of rows_of side_by_side theory_lines threshold_shifts with_one_step",
+    "render.attention": "answers draw_matrices letters sgd_answers shown_sequences trained_weights",
     "render.slices_and_maps": "ADVANTAGE CURVES draw_divergences draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",
     "store.parquet": "encode",
@@ -44,5 +45,5 @@ def __getattr__(name) -> Any:
     try:
         module = import_module(f".{MODULES[name]}", __name__)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(lacking(f"{__name__}.{name}", error), name=error.name) from None
+        raise ModuleNotFoundError(missing_package(f"{__name__}.{name}", error), name=error.name) from None
     return module if name == "style" else getattr(module, name)

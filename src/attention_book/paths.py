@@ -1,4 +1,7 @@
-"""Where things are: the checkout, of which the package is an editable install, and what is kept in it."""
+"""Folders and files of the checkout, and the names of the notebooks in it.
+
+The package is an editable install of a checkout, so that its files are found from the place of this module.
+"""
 
 import os
 import re
@@ -7,27 +10,27 @@ from pathlib import Path
 from attention_phases.errors import StoreError
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ROOT / "notebooks"  # texts; that of a figure or table of the paper begins with its name
+NOTEBOOKS = ROOT / "notebooks"  # MyST texts; the file name of a page on a figure or table begins with that name
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))  # stored results
-BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results"))  # what profiles have computed
+BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results"))  # results that profiles computed
 
 
 def checkout():
-    """The folder of the checkout; `StoreError` where the package is installed without one."""
+    """Return the folder of the checkout, or raise `StoreError` if the package is installed without one."""
     if not (ROOT / "src").is_dir():
-        how = "clone its repository, and there make install, or pip install -e '.[book]'"
-        raise StoreError(f"this needs a checkout of the book, which {Path(__file__).parent} is not part of: {how}")
+        how = "clone its repository and run make install in it, or pip install -e '.[book]'"
+        raise StoreError(f"this needs a checkout of the book, but {Path(__file__).parent} is not in one: {how}")
     return ROOT
 
 
-def lacking(what, error):
-    """The line that says what needs the package that a `ModuleNotFoundError` names, and how that is installed."""
+def missing_package(what, error):
+    """Return a message that names the missing package of a `ModuleNotFoundError` and says how to install it."""
     how = "pip install -e '.[book]', in a checkout of the book, installs it"
     return f"{what} needs {error.name}, which is not installed: {how}"
 
 
 def stored_table(name):
-    """The file of the stored results of an experiment; where it is missing, `StoreError` says how it is made."""
+    """Return the Parquet file of an experiment's stored results, or raise `StoreError` if there is none."""
     path = DATA / f"{name}.parquet"
     if not path.exists():
         checkout()
@@ -36,23 +39,23 @@ def stored_table(name):
 
 
 def notebook_name(text):
-    """The name of a text notebook (a Path): that of its figure or table, such as fig02, or the whole one."""
+    """Return the short name of a text notebook (a Path): "fig02" for "fig02_slice.md", else the name of the file."""
     numbered = re.match(r"((fig|table)\d+)_", text.stem)
     return numbered[1] if numbered else text.stem
 
 
 def notebooks():
-    """The texts of all notebooks by name, figures and tables of the paper first."""
+    """Return the texts of all notebooks by short name, with the figures and tables of the paper first."""
     checkout()
     texts = sorted(NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
     return {notebook_name(text): text for text in texts}
 
 
 def read_edited(path):
-    """The text of a file that people edit, without the byte order mark with which some editors begin."""
+    """Return the text of a file that people edit, without the byte order mark that some editors put first."""
     return path.read_text(encoding="utf-8-sig")
 
 
 def title(markdown):
-    """The first heading of a page's source."""
+    """Return the first heading of a page's Markdown source."""
     return re.search(r"^# (.*)$", markdown, re.MULTILINE)[1]

@@ -1,8 +1,8 @@
-"""The paper's own numbers, each with where it stands, and ours beside them: whether they agree, and why not.
+"""The numbers that the paper publishes, and their comparison with ours.
 
-Unless said, sigma = 0.5, lambda = 0.01, omega = 0.3, A = ((.6, .4), (.4, .6)) and d = 1000. Experiments are
-means over instances whose spread is not published. Theory carries the error of a 144-point cubature, which
-`experiments.audit.authors_rule` computes.
+Unless a source says otherwise, sigma = 0.5, lambda = 0.01, omega = 0.3, A = ((.6, .4), (.4, .6)) and d = 1000.
+Published experiments are means over instances, and the paper does not give the standard deviation between instances.
+Published theory has the error of a cubature with 144 points, which `experiments.audit.authors_rule` computes.
 """
 
 from collections.abc import Hashable
@@ -15,13 +15,13 @@ from attention_phases.measured import Measured
 
 
 @dataclass(frozen=True)
-class Published:
-    """A number as published."""
+class PublishedNumber:
+    """A published number with its source and, where it is known, its standard error."""
 
-    text: str  #: as printed
-    source: str  #: where it stands
-    stderr: float | None = None  #: its standard error; None where none is given
-    n: int | None = None  #: over how many instances or runs it is a mean; None for theory
+    text: str  #: the number as printed
+    source: str  #: figure, table or notebook that contains the number
+    stderr: float | None = None  #: its standard error; None if the paper gives none
+    n: int | None = None  #: number of instances or runs behind a mean; None for theory
 
     @property
     def value(self):
@@ -29,24 +29,25 @@ class Published:
 
     @property
     def rounding(self):
-        """Standard error by rounding to the last printed digit."""
+        """Standard error that comes from rounding to the last printed digit."""
         return 10.0 ** Decimal(self.text).as_tuple().exponent / sqrt(12)
 
 
 def _numbers(source, names, texts, **more):
-    return {name: Published(text, source, **more) for name, text in zip(names, texts.split(), strict=True)}
+    return {name: PublishedNumber(text, source, **more) for name, text in zip(names, texts.split(), strict=True)}
 
 
-# Thresholds, with the digits of the authors' public plotting notebook. At omega = 0.3 their public curves, joined by
-# straight lines, cross at 1.262; they meet the authors' own linear model at 1.451, the exact one at 1.465.
+# The thresholds have the digits of the authors' public plotting notebook. Their public curves of the training losses at
+# omega = 0.3, joined by straight lines, cross at alpha = 1.262. Their public curve of the test error crosses the error
+# of the authors' linear model at 1.451, and the error of the exact linear model at 1.465.
 
-# alpha_c by omega: the training losses of the two minima cross
+# alpha_c by omega, where the training losses of the two minima cross
 CRITICAL_ALPHA = _numbers(
     "Fig. 3 centre, theory",
     (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.425),
     "0.5480511 0.7071599 0.8180016 0.9277861 1.06 1.2410177 1.4541110 1.7505719 1.9392972",
 )
-# alpha_l by omega: the semantic minimum meets the linear baseline
+# alpha_l by omega, where the test error of the semantic minimum crosses the error of the linear baseline
 LINEAR_ALPHA = _numbers(
     "Fig. 3 right, theory",
     (0.0, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.275, 0.3, 0.325, 0.35, 0.38),
@@ -55,15 +56,15 @@ LINEAR_ALPHA = _numbers(
 )
 THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
 
-# test error of the linear model by theory, at omega = 0.3; stored as the sum over both tokens
-LINEAR_MODEL = Published("0.0019904589", "public notebook of the theory")
+# Test error of the linear model by theory, at omega = 0.3. It is stored as the sum over both tokens.
+LINEAR_MODEL = PublishedNumber("0.0019904589", "public notebook of the theory")
 
-_AT_TWO = "Fig. 2, theory, alpha = 2"
-FIG2_THEORY = {  # the two branches at alpha = 2
+_SOURCE = "Fig. 2, theory, alpha = 2"
+FIG2_THEORY = {  # solutions of both branches at alpha = 2
     "semantic": _numbers(
-        _AT_TWO, ("q", "V", "theta", "train_loss", "test_mse"), "0.1142 12.33 0.1586 0.003599 0.001397"
+        _SOURCE, ("q", "V", "theta", "train_loss", "test_mse"), "0.1142 12.33 0.1586 0.003599 0.001397"
     ),
-    "positional": _numbers(_AT_TWO, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
+    "positional": _numbers(_SOURCE, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
 }
 FIG2_STUDENTS = {  # gradient descent from the positional start, by alpha
     alpha: _numbers("Fig. 2, experiments", ("test_mse", "linear_mse", "train_loss", "m/sigma^2"), texts, n=24)
@@ -74,7 +75,8 @@ FIG2_STUDENTS = {  # gradient descent from the positional start, by alpha
         2.0: "0.00349 0.00201 0.004585 1.047",
     }.items()
 }
-# by d at alpha = 1.5: the semantic minimum's overlap and test error, the positional one's overlap (absolute values)
+# Means at alpha = 1.5 by d: the overlap and the test error of the semantic minimum, and the overlap of the positional
+# minimum. Overlaps are absolute values.
 SCALING = {
     name: _numbers(source, (10, 36, 87, 209, 500), texts, n=30)
     for name, source, texts in (
@@ -84,36 +86,40 @@ SCALING = {
     )
 }
 
-RUNS = 10  # of the histogram task
-# What the standard deviations of Table 1 have in the denominator: n for accuracies, n - 1 for distances.
-LESS = {"accuracy": 0, "start to trained": 1, "trained to final": 1, "of_zeros": 1}
+RUNS = 10  # number of runs of the histogram task
+# The standard deviations of Table 1 divide by n for accuracies and by n - 1 for distances.
+LOST_DEGREES = {"accuracy": 0, "start to trained": 1, "trained to final": 1, "of_zeros": 1}
 
 
 def _mean_and_spread(name, texts):
-    """Mean over ten runs with its standard error, and their standard deviation with the one of normal numbers."""
+    """Return a published mean and a published standard deviation over ten runs, each with its standard error.
+
+    The standard error of the standard deviation assumes that the runs are normally distributed.
+    """
     mean, spread = texts.split()
-    errors = float(spread) / sqrt(RUNS - 1 + LESS[name]), float(spread) / sqrt(2 * (RUNS - 1))
-    return tuple(Published(text, "Table 1", stderr=error, n=RUNS) for text, error in zip((mean, spread), errors))
+    errors = float(spread) / sqrt(RUNS - 1 + LOST_DEGREES[name]), float(spread) / sqrt(2 * (RUNS - 1))
+    return tuple(PublishedNumber(text, "Table 1", stderr=error, n=RUNS) for text, error in zip((mean, spread), errors))
 
 
-HISTOGRAM = {  # the histogram task: mean and standard deviation of ten runs
-    variant: {name: _mean_and_spread(name, text) for name, text in zip(LESS, texts, strict=True)}
+HISTOGRAM = {  # mean and standard deviation of ten runs of the histogram task
+    variant: {name: _mean_and_spread(name, text) for name, text in zip(LOST_DEGREES, texts, strict=True)}
     for variant, texts in {
         "positional": ("0.99885 0.00045", "158.9 4.4", "0.612 0.126", "0.115 0.009"),
         "semantic": ("0.99894 0.00117", "163.7 8.9", "0.465 0.237", "0.103 0.019"),
     }.items()
 }
-SHOWN_SEQUENCES = (  # in Figures 4, 5 and 6
+SHOWN_SEQUENCES = (  # sequences of tokens in Figures 4, 5 and 6
     (1, 1, 2, 2, 3, 3, 1, 1, 1, 1),
     (11, 12, 3, 12, 12, 12, 0, 7, 7, 1),
     (14, 13, 12, 11, 10, 9, 8, 7, 6, 5),
 )
 
-# Ours beside them
-LIMIT = 3.0  # errors; numbers that are further apart differ
+# The comparison with our numbers
+LIMIT = 3.0  # standard errors; two numbers that differ by more are counted as different
 VERDICTS = ("agrees", "differs", "not comparable")
 EVIDENCE = ("theory", "students", "transformers")
-# Why numbers differ, or cannot be compared; the scorecard explains each, and its data number them in this order.
+# These are the reasons why numbers differ or cannot be compared. The scorecard explains each of them, and the data of
+# the scorecard number them in this order.
 REASONS = ("quadrature", "instances", "many minima", "lost letters", "definition", "cause unknown")
 COLUMNS = ["quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"]
 COLUMNS += ["published_n", "source", "value", "error", "n", "difference", "percent", "sigma"]
@@ -122,30 +128,31 @@ COLUMNS += ["verdict", "reason"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A published number, and ours for the same quantity."""
+    """A published number together with our number for the same quantity."""
 
     quantity: str  #: a name of `render.headings`
-    parameters: dict[str, Hashable]  #: where it is measured, such as {"omega": 0.3, "branch": "semantic"}
-    published: Published  #: theirs
-    ours: Measured  #: its error (> 0) is of the quadrature for theory, of the mean over instances for students
-    evidence: str  #: one of `EVIDENCE`, what ours comes from
-    n: int  #: independent quadratures, instances or runs behind ours
-    reason: str  #: one of `REASONS`, what a difference would come from
-    comparable: bool = True  #: whether the two are the same quantity
+    parameters: dict[str, Hashable]  #: conditions of the measurement, such as {"omega": 0.3, "branch": "semantic"}
+    published: PublishedNumber  #: the published number
+    ours: Measured  #: our number; its error (> 0) comes from the quadrature (theory) or from data sets
+    evidence: str  #: source of our number, one of `EVIDENCE`
+    n: int  #: number of independent quadratures, instances or runs behind our number
+    reason: str  #: possible cause of a difference, one of `REASONS`
+    comparable: bool = True  #: whether both numbers are the same quantity
 
 
 def compare(comparisons):
-    """Published numbers beside ours: a frame with the columns `COLUMNS`, a row for each `Comparison`.
+    """Return a frame that compares published numbers with ours: the columns `COLUMNS`, one row for each `Comparison`.
 
-    `published` is the text, `rounding` the standard error by rounding of `published_value`; `published_error` is NaN
-    where none is given, `published_n` for theory. `difference` is ours minus published, `percent` of the published
-    value, `sigma` over our error, the published one, and that of rounding, in quadrature. Where the scatter behind a
-    published mean is not given, it is taken to be ours. Beyond `LIMIT` errors the two differ. `reason` is one of
-    `REASONS`, missing where they agree.
+    `published` is the printed text. `rounding` is the standard error of `published_value` that comes from rounding.
+    `published_error` is NaN if the paper gives none, and `published_n` is NaN for theory. `difference` is ours minus
+    published, and `percent` is the difference in per cent of the published value. `sigma` is the difference divided by
+    the combined standard error: our error, the published error and the error of rounding, added in quadrature. If the
+    paper does not give the standard deviation behind a mean, it is taken to be equal to ours. The two numbers differ if
+    `sigma` exceeds `LIMIT`. `reason` is one of `REASONS`, and it is missing if the numbers agree.
 
-    Raises BadInput if a value is not finite, an error not > 0, a reason or a kind of evidence unknown.
+    Raises BadInput if a value is not finite, if an error is not > 0, or if a reason or a kind of evidence is unknown.
     """
-    import pandas as pd  # slow to load, and the program reads the numbers alone
+    import pandas as pd  # slow to load, and the command line reads the numbers only
 
     return pd.DataFrame([_row(comparison) for comparison in comparisons], columns=COLUMNS)
 

@@ -19,8 +19,8 @@ from cases import cases
 from download import plain
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from attention_book.command_line.parameters import of_profile
-from attention_book.experiments.results import STORED
+from attention_book.command_line.parameters import profile_values
+from attention_book.experiments.results import STORE_NAME
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_book.render.style import PNG
 from attention_book.store.provenance import environment
@@ -123,8 +123,8 @@ def test_what_is_changed_is_in_the_commands():
 
 
 def at_smoke_size(text):
-    """Return the notebook of a text, with its reference in place of its outputs."""
-    return reference.prepared(text, of_profile(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
+    """The notebook of a text, with its reference in the place of its outputs."""
+    return reference.prepared(text, profile_values(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
 
 
 def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tmp_path):
@@ -148,7 +148,7 @@ def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, mon
     notebook = at_smoke_size(text)
     figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
     expected = {cell.metadata["mystnb"]["figure"]["name"]: cell.outputs[0].data for cell in figures}
-    monkeypatch.setenv(STORED, str(reference.RESULTS))
+    monkeypatch.setenv(STORE_NAME, str(reference.RESULTS))
     ended = python("-c", script(notebook, text), cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert {path.name for path in tmp_path.iterdir()} == {

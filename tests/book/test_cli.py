@@ -17,7 +17,7 @@ from test_options import OPTIONS, SUBPARSERS
 
 from attention_book import experiments
 from attention_book.command_line import commands, printing
-from attention_book.command_line.parameters import declared
+from attention_book.command_line.parameters import published_values
 from attention_book.experiments import results, verification
 from attention_book.experiments.students import STUDENTS, StudentCell
 from attention_book.paths import ROOT
@@ -66,7 +66,7 @@ def test_figures_name_every_notebook_once_with_its_title(answer):
     assert listed.loc["fig15"].tolist() == [
         "notebooks/fig15_random.md",
         "Figure 15: gradient descent mostly misses the deeper valley",
-        [*declared(ROOT / "notebooks/fig15_random.md")][1:],
+        [*published_values(ROOT / "notebooks/fig15_random.md")][1:],
     ]
     assert listed.loc["fig02", "parameters"] == ["omega", "sigma", "lam", "matrix", "points", "omegas"]
     assert listed.index[0] == "fig01" and listed.loc["stability", "notebook"] == "notebooks/stability.md"

@@ -28,7 +28,7 @@ from test_notebooks import COMPARING
 
 from attention_book.command_line import commands, execution
 from attention_book.command_line import main as cli
-from attention_book.command_line.parameters import declared, notebook_of, of_profile
+from attention_book.command_line.parameters import notebook_of, profile_values, published_values
 from attention_book.experiments import own
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store import provenance
@@ -203,7 +203,7 @@ def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tm
     for length in (0, 100):
         (deep := tmp_path / ("x" * length)).mkdir(exist_ok=True)
         monkeypatch.setattr(tempfile, "tempdir", str(deep))
-        with execution.kernels_apart() as apart:
+        with execution.isolated_kernels() as apart:
             assert "PYTHONWARNINGS" not in os.environ
             file = Path(apart["config"].KernelManager.connection_file)
             assert apart["config"].KernelManager.transport == "ipc" and file.parent.stat().st_mode & 0o077 == 0
@@ -231,10 +231,10 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
     """Some editors write such a mark."""
     for path in (NOTEBOOKS / "minima.md", NOTEBOOKS / "profiles.toml"):
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8-sig")
-    for read in (declared, lambda text: [cell.source for cell in notebook_of(text).cells]):
+    for read in (published_values, lambda text: [cell.source for cell in notebook_of(text).cells]):
         assert read(tmp_path / "minima.md") == read(NOTEBOOKS / "minima.md")
     (tmp_path / "profiles.toml").write_text("[smoke.minima]\n", encoding="utf-8-sig")
-    assert of_profile(tmp_path / "minima.md", "smoke") == {"profile": "smoke"}
+    assert profile_values(tmp_path / "minima.md", "smoke") == {"profile": "smoke"}
     (tmp_path / "mine.toml").write_text("alpha = [1.0, 2.0]\nd = 20\n", encoding="utf-8-sig")
     assert len(own.own_cells(own.read_grid(tmp_path / "mine.toml"), "mine")) == 8
     sources = "".join(python_files("src").values())
@@ -285,7 +285,7 @@ def test_make_computes_at_the_size_that_it_names(make):
 def test_a_kernel_that_does_not_start_is_one_line(complaint, monkeypatch, tmp_path, error):
     monkeypatch.setattr(execution.papermill, "execute_notebook", Mock(side_effect=error))
     said = complaint(1, "figure", "minima", "--profile", "smoke", "--out", tmp_path)
-    assert said.startswith(f"minima.md: no kernel for it, or lost: {type(error).__name__}: ")
+    assert said.startswith(f"minima.md: the Jupyter kernel did not start or died: {type(error).__name__}: ")
 
 
 def test_where_git_refuses_a_folder_one_process_says_so(monkeypatch, tmp_path, capsys):

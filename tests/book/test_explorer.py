@@ -235,13 +235,13 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
     along = (mark["x"] + mark["width"] / 2 - track["x"] - 8) / (track["width"] - 16)
     critical = given["alphas"][0] + along * (given["alphas"][-1] - given["alphas"][0])
     section = page.locator("#panel-b-two-valleys-and-a-ridge").inner_text()
-    (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", section)
+    (said_on_page,) = re.findall(r"(?s)The threshold.*?([\d.]+)\(\d+\)", section)
     assert critical == pytest.approx(float(said_on_page), abs=0.02)
     assert "The start decides" in page.locator("#with-more-data-the-semantic-valley-becomes-deeper").inner_text()
     ticks = "axis => [...axis.querySelectorAll('.tick')].find(tick => +tick.textContent === 0).getBoundingClientRect()"
     left, top = (axis.evaluate(f"axis => ({ticks})(axis).toJSON()") for axis in root.locator(".axis").all()[:2])
     sets = len(given["seeds"])
-    for by, end in ((3, ""), (-3, f"{sets} of them ended in the mirror image")):  # next to the maximum
+    for by, end in ((3, ""), (-3, f"{sets} of them ended in the mirror image")):  # close to the origin
         page.mouse.click(left["x"] + left["width"] / 2 + by, top["y"] + top["height"] / 2 - by)
         ended = f"0 ended in the semantic valley, {sets} in the positional valley, 0 in neither. {end}".strip()
         page.wait_for_function(said, arg=ended, timeout=180_000)

@@ -15,7 +15,14 @@ from cases import cases
 from nbformat.v4 import new_code_cell, new_output
 from pages import Page
 
-from attention_book.command_line.parameters import assigned, declared, format_value, marked, notebook_of, of_profile
+from attention_book.command_line.parameters import (
+    format_value,
+    notebook_of,
+    profile_values,
+    published_values,
+    shell_values,
+    with_banner,
+)
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.markup import COMPARISON
 from attention_book.store.parquet import load
@@ -31,9 +38,9 @@ FIGURE = ("figure", "fig02", "--profile", "smoke")
 
 @pytest.mark.parametrize(("setting", "value"), cases("settings"))
 def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
-    (assigned_value,), value = assigned(SLICE, [setting]).values(), json.loads(value)
+    (assigned_value,), value = shell_values(SLICE, [setting]).values(), json.loads(value)
     assert assigned_value == value and type(assigned_value) is type(value)
-    assert assigned(SLICE, [f"{setting.partition('=')[0]}={format_value(value)}"]) == assigned(SLICE, [setting])
+    assert shell_values(SLICE, [f"{setting.partition('=')[0]}={format_value(value)}"]) == shell_values(SLICE, [setting])
 
 
 @pytest.mark.parametrize(("setting",), cases("bad_settings"))
@@ -53,10 +60,10 @@ def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
     for path in (*NOTEBOOKS.glob("*.md"), NOTEBOOKS / "profiles.toml"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     profiles = tmp_path / "profiles.toml"
-    assert of_profile(tmp_path / SLICE.name, "paper") == {"profile": "paper"}
+    assert profile_values(tmp_path / SLICE.name, "paper") == {"profile": "paper"}
     profiles.write_text(profiles.read_text(encoding="utf-8").replace("points = 512", "points = 0.5"), encoding="utf-8")
     with pytest.raises(BadInput, match=r"points = 0\.5"):
-        of_profile(tmp_path / SLICE.name, "smoke")
+        profile_values(tmp_path / SLICE.name, "smoke")
 
 
 # Marks
@@ -67,7 +74,7 @@ def executed(changes, sizes=None):
     notebook = jupytext.read(SLICE)
     compared = new_output("display_data", {"text/html": "a comparison"}, metadata={COMPARISON: {"rows": []}})
     notebook.cells.insert(-1, new_code_cell("Table()", outputs=[compared]))
-    return marked(notebook, SLICE, sizes or {"profile": "paper"}, changes)
+    return with_banner(notebook, SLICE, sizes or {"profile": "paper"}, changes)
 
 
 def texts(notebook):
@@ -86,12 +93,12 @@ def test_the_published_page_alone_has_no_marks_and_comparisons(changes):
 
 @pytest.mark.parametrize("text", sorted(NOTEBOOKS.glob("*.md")), ids=lambda text: text.stem)
 def test_a_changed_page_says_so_and_has_no_sentence_about_the_published_one(text):
-    parameters = {name: value for name, value in declared(text).items() if name != "profile"}
+    parameters = {name: value for name, value in published_values(text).items() if name != "profile"}
     if not parameters:
         return
     name, value = next(iter(parameters.items()))
     before = jupytext.read(text)
-    notebook = marked(jupytext.read(text), text, {"profile": "paper"}, {name: "other"})
+    notebook = with_banner(jupytext.read(text), text, {"profile": "paper"}, {name: "other"})
     heading, banner = texts(notebook)
     assert re.fullmatch(r"# (Figure \d+|Table \d|[A-Z][a-z ]+)", heading.splitlines()[-1])
     assert f"<code>{name} = other</code> (published: {value})" in banner and banner.count("<code>") == 1
@@ -101,7 +108,7 @@ def test_a_changed_page_says_so_and_has_no_sentence_about_the_published_one(text
     for cell in notebook.cells:
         if options := cell.metadata.get("mystnb"):
             assert options["figure"]["caption"].startswith(f"With {name} = other. ")
-            assert options["image"]["alt"] == f"With {name} = other: what the caption says."
+            assert options["image"]["alt"] == f"With {name} = other: see the caption."
 
 
 def test_some_cells_are_of_the_published_values_alone_and_some_of_others():

@@ -62,8 +62,8 @@ def test_the_readme_says_the_stored_results():
     crosses = {name: f"{crossing(omega, name)} | {crossing(small, name)}" for name in ("informed", "searched")}
     sentences = [
         f"**From small random weights, gradient descent misses the better solution in "
-        f"{len(last) - ends['semantic']} of {len(last)} runs**, although it trains on more than three times as many "
-        f"sentences as this solution needs to become the better one.",
+        f"{len(last) - ends['semantic']} of {len(last)} runs.** These runs use more than three times as many training "
+        f"sentences as it takes to make this solution the better one.",
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the deeper one beyond $\\alpha_c = "
         f"{with_error(*alpha_of(line, 'critical'))}$ in replica-symmetric theory. At this point the overlap $\\theta$ "
         f"of the best student jumps from 0 to {overlap('semantic', 'theta'):.2f}, and its overlap $m$ drops from "
@@ -71,13 +71,14 @@ def test_the_readme_says_the_stored_results():
         f"At $d = {last['d'].iloc[0]}$ and $\\alpha = {last['alpha'].iloc[0]:g}$ we trained {len(last)} students from "
         f"small random weights. Gradient descent with the published {last['steps'].max():,} steps takes "
         f"{ends['positional']} of them to the positional valley and {ends['semantic']} to the semantic valley, and "
-        f"{ends['still moving']} are still moving. From the same weights, L-BFGS takes {found_by_lbfgs} to the "
-        f"semantic valley.",
-        f"The semantic student predicts better than the best linear model only beyond $\\alpha_l = "
-        f"{with_error(*alpha_of(line, 'linear'))}$. For trained students at $d = {trained['d'].iloc[0]}$, without an "
-        f"extrapolation in $d$, this value is {with_error(*linear)}.",
-        f"At $\\omega = {small:g}$ the losses of trained students cross at a smaller $\\alpha$ than in this theory.",
-        f"| where the training losses cross | $\\omega = {omega:g}$ | $\\omega = {small:g}$ |",
+        f"{ends['still moving']} are still moving. From the same weights, L-BFGS takes {found_by_lbfgs} "
+        f"students to the semantic valley.",
+        f"In theory the semantic student predicts better than the best linear model only beyond $\\alpha_l = "
+        f"{with_error(*alpha_of(line, 'linear'))}$. Students trained at $d = {trained['d'].iloc[0]}$ give "
+        f"{with_error(*linear)}, without an extrapolation in $d$.",
+        f"At $\\omega = {small:g}$ the losses of trained students cross at a smaller $\\alpha$ than this theory "
+        f"predicts.",
+        f"| value of $\\alpha$ at which the training losses cross | $\\omega = {omega:g}$ | $\\omega = {small:g}$ |",
         f"| {with_error(*alpha_of(line, 'critical'))} | {crossing(small, 'symmetric')} |",
         f"one step of replica symmetry breaking | | {crossing(small, 'alpha')} |",
         f"| trained students, extrapolated to infinite dimension | {crosses['informed']} |",
@@ -117,6 +118,6 @@ def test_every_meaning_and_every_name_is_used():
 
 
 def test_a_column_that_nobody_has_described_is_refused():
-    for name in ("new_column", "verdict_error", "hop_share"):  # the last column exists on pages only
-        with pytest.raises(ResultError, match="say its meaning and unit"):
+    for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
+        with pytest.raises(ResultError, match="describe its meaning and unit"):
             described(name, {})

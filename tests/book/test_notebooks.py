@@ -35,7 +35,7 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     monkeypatch.setattr(paths, "DATA", tmp_path / "data")
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
-    monkeypatch.setattr(execution, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(execution, "KEPT_FOLDER", tmp_path / "kept")
     monkeypatch.setattr(command, "SHOWN", tmp_path / "shown")
     return tmp_path
 
@@ -61,7 +61,7 @@ def test_two_notebooks_at_a_time_have_their_parameters_and_work_beside_their_tex
     before = Path.cwd()
     # Until the command after --then has built a book from the pages, another run waits; its exit code counts.
     build = (
-        f"import filelock\ntry:\n    filelock.FileLock({str(execution.KEPT / 'lock')!r}, timeout=0).acquire()\n"
+        f"import filelock\ntry:\n    filelock.FileLock({str(execution.KEPT_FOLDER / 'lock')!r}, timeout=0).acquire()\n"
         "except filelock.Timeout:\n    raise SystemExit(7)"
     )
     assert command.main(["--profile", "smoke", "--jobs", "2", "--then", sys.executable, "-c", build]) == 7
@@ -165,9 +165,9 @@ def test_who_stops_it_is_told_in_one_line(checkout, capsys, monkeypatch):
 def test_of_two_at_once_one_waits(checkout, monkeypatch):
     began = threading.Event()
     monkeypatch.setattr(command, "execute_all", lambda *_: began.set())
-    execution.KEPT.mkdir()
+    execution.KEPT_FOLDER.mkdir()
     with ThreadPoolExecutor() as threads:
-        with FileLock(execution.KEPT / "lock"):
+        with FileLock(execution.KEPT_FOLDER / "lock"):
             second = threads.submit(command.main, ["--profile", "smoke", "--keep"])
             assert not began.wait(0.5)
         assert began.wait(20) and second.result() == 0

@@ -130,7 +130,7 @@ def test_one_quantity_has_one_value_on_all_pages():
     """The values agree as written, with errors, because a page takes such a number from the data of another page."""
     of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossings
     line_of_map = load("fig03_theory")
-    _, limits = instances.by_dimension(load("crossing"))
+    _, limits = instances.crossing_limits(load("crossing"))
     beyond, landing = (stored(page, points=2**7) for page in ("beyond_replica_symmetry", "landing"))
     values = {}
     for kind in instances.GAPS:

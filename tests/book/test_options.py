@@ -44,7 +44,7 @@ def calls(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text("alpha = [1.0]\nd = 20\n", encoding="utf-8")
     compared, mismatch = load(stored_table("published_tables")), verification.Mismatch("{}", "q", 0.1, 0.2)
-    checked = verification.Checked(3, 6, [mismatch], [verification.OtherMinimum("{}", 0, 0.1, 0.2)])
+    checked = verification.CheckResult(3, 6, [mismatch], [verification.OtherMinimum("{}", 0, 0.1, 0.2)])
     monkeypatch.setattr(theory, "threshold", partial(note, "threshold", Threshold(Measured(1.25, 0.01), {})))
     monkeypatch.setattr(results, "compute", partial(note, "compute", Summary(0, 0, [], 0)))
     monkeypatch.setattr(verification, "check", partial(note, "check", checked))

@@ -17,7 +17,7 @@ import torch
 from attention_book.experiments import GRIDS, grid
 from attention_book.experiments.audit import authors_rule
 from attention_book.experiments.beyond import convergence
-from attention_book.experiments.kinds import BEGINNING, work
+from attention_book.experiments.kinds import BEGINNING, compute_rows
 from attention_book.experiments.paper import histogram
 from attention_book.experiments.paper.histogram import COUNTING, CountingCell
 from attention_book.experiments.verification import agree, check_cell, recompute
@@ -139,7 +139,7 @@ def test_a_cell_of_each_other_sort_is_found_again(kind, monkeypatch):
 
 @pytest.mark.parametrize("name", GRIDS)
 def test_every_stored_column_is_computed_again_or_it_is_known_why_not(name):
-    """The columns are those of the tables themselves, and `MEASURED` at the end of a run of the counting task."""
+    """Those of the tables themselves; of the counting task what is `MEAN_COLUMNS` at the end of a run too."""
     kind = TYPES[name].__name__
     cells = [stored(cell.name).set_index("cell").loc[[cell.cell]] for cell in of_kind(kind)]
     again = {"cell"}.union(*(rows.dropna(axis="columns", how="all") for rows in cells))
@@ -182,7 +182,7 @@ def test_a_small_run_of_the_counting_task_is_found_again_to_its_end(variant):
     """The run has fewer steps than an epoch of the paper."""
     rows = load(reference.RESULTS / "histogram.parquet").query("variant == @variant and seed == 0")
     assert set(rows["what"]) == {"epoch", "distance", "shares", "count", "weights"}
-    assert recompute(CountingCell, rows, work, COUNTING | MEASURED, ignore=("weights",)) == []
+    assert recompute(CountingCell, rows, compute_rows, COUNTING | MEASURED, ignore=("weights",)) == []
 
 
 SMALL = [(reference.RESULTS, name) for name in ("histogram", "counting_control")]

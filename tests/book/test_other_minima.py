@@ -20,7 +20,7 @@ from attention_phases.task import Task
 TWO_ENDS = StudentCell("fig03", Task(omega=0.1), 0.75, 200, 1, "lbfgs", ("positional",))
 ONE_END = [StudentCell("fig03", Task(omega=0.3), alpha, 60, 0, "lbfgs") for alpha in (0.75, 1.5, 2.0)]
 AWAY = 0.5
-WORK = cache(kinds.work)  # many tests use the same displaced runs
+WORK = cache(kinds.compute_rows)  # of many tests the displaced runs are the same
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def stored(tmp_path, monkeypatch):
     """Return a function that stores rows of cells and returns the result of `check`."""
     monkeypatch.setattr(verification, "DATA", tmp_path)
     monkeypatch.setattr(kinds, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
-    monkeypatch.setattr(kinds, "work", WORK)
+    monkeypatch.setattr(kinds, "compute_rows", WORK)
 
     def check(rows_of):
         for path in tmp_path.iterdir():
@@ -104,9 +104,9 @@ def test_neither_student_has_a_gradient_above_the_tolerance_or_twice_those_of_ot
 
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
-    """The end points of a `ValleyCell` scatter: an end point among them passes, and one far above them does not."""
-    valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # positional, at omega = 0.1
-    rows = kinds.work(valley)
+    """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
+    valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
+    rows = kinds.compute_rows(valley)
     assert rows[1]["minimum"] != rows[0]["minimum"]
     swapped = [dict(row) for row in rows]
     for name in ("train_loss", "q", "m", "theta"):

@@ -141,10 +141,10 @@ def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complain
 
 
 def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):
-    assert "name = None: must be an experiment" in complaint(2, "sweep")
-    for name, *given in (("name", "fig02"), ("set", "--set", "sigma=1"), ("profile", "--profile", "smoke")):
+    assert "no experiment given: name one" in complaint(2, "sweep")
+    for name, *given in (("name", "fig02"), ("--set", "--set", "sigma=1"), ("--profile", "--profile", "smoke")):
         said = complaint(2, "sweep", "--grid", tmp_path / "mine.toml", *given)
-        assert said.startswith(f"{name} = ") and "left out beside --grid" in said
+        assert said.startswith(f"{name} cannot be combined with --grid FILE")
     assert "mine.toml: No such file" in complaint(1, "sweep", "--grid", tmp_path / "mine.toml")
     (tmp_path / "text.toml").write_text("no grid", encoding="utf-8")
     assert "must be a TOML file" in complaint(2, "sweep", "--grid", tmp_path / "text.toml")

@@ -47,9 +47,9 @@ def test_rounding_never_moves_a_value_by_more_than_a_nineteenth_of_its_error(val
 
 
 def test_the_last_printed_digit_tells_the_rounding():
-    number = paper.Published("0.0500", "somewhere")
+    number = paper.PublishedNumber("0.0500", "somewhere")
     assert number.value == 0.05 and number.rounding == pytest.approx(1e-4 / 12**0.5)
-    assert paper.Published("158.9", "somewhere").rounding == pytest.approx(0.1 / 12**0.5)
+    assert paper.PublishedNumber("158.9", "somewhere").rounding == pytest.approx(0.1 / 12**0.5)
 
 
 def all_numbers():
@@ -87,9 +87,9 @@ def test_published_means_say_over_how_many_runs():
 # Comparisons
 
 
-THEORY = paper.Published("1.241", "Fig. 3")
-MEAN = paper.Published("2.00", "Fig. 7", n=30)  # a number without an error
-NOISY = paper.Published("2.0", "Table 1", stderr=0.3, n=10)
+THEORY = paper.PublishedNumber("1.241", "Fig. 3")
+MEAN = paper.PublishedNumber("2.00", "Fig. 7", n=30)  # without its error
+NOISY = paper.PublishedNumber("2.0", "Table 1", stderr=0.3, n=10)
 ROUNDING = 0.01 / 12**0.5
 
 

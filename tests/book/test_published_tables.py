@@ -14,7 +14,7 @@ from scipy.stats import norm, t
 from attention_book.analysis import beside_published as tables
 from attention_book.command_line.main import main
 from attention_book.paths import stored_table
-from attention_book.published import Published
+from attention_book.published import PublishedNumber
 from attention_book.store.parquet import load
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.measured import Measured
@@ -90,7 +90,7 @@ def checkout(tmp_path, monkeypatch, table, rules):
 def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
     scaling = checkout / "empirics" / "results_scaling.csv"
     scaling.write_text("another\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"results_scaling\.csv': must be as at commit 0b867fa"):
+    with pytest.raises(BadInput, match=r"results_scaling\.csv is not the file of commit 0b867fa"):
         authors.find(checkout, authors.TABLE_FILES)
     scaling.unlink()
     assert main(["published", str(checkout)]) == 2
@@ -174,6 +174,6 @@ def test_a_file_that_is_no_table_of_results_is_refused_and_stays(table, tmp_path
 
 @pytest.mark.parametrize(("by_rule", "reason"), cases("causes"))
 def test_quadrature_is_the_cause_of_what_the_rules_explain_within_a_fifth_and_the_error(by_rule, reason):
-    assert tables.cause(Published("1.000000", "somewhere"), Measured(2.0, 0.02), float(by_rule)) == reason
-    assert tables.cause(Published("1.000000", "somewhere"), Measured(0.0, 0.02), float(by_rule)) == reason
-    assert tables.cause(Published("1.0", "somewhere"), Measured(2.0, 0.02), 1.23) == "quadrature"  # rounded numbers
+    assert tables.cause(PublishedNumber("1.000000", "somewhere"), Measured(2.0, 0.02), float(by_rule)) == reason
+    assert tables.cause(PublishedNumber("1.000000", "somewhere"), Measured(0.0, 0.02), float(by_rule)) == reason
+    assert tables.cause(PublishedNumber("1.0", "somewhere"), Measured(2.0, 0.02), 1.23) == "quadrature"  # rounded

@@ -12,7 +12,7 @@ from built import DESK, EXECUTED, FRAMES, HTML, PHONE
 from dark import SVG
 from matplotlib import pyplot as plt
 
-from attention_book.render.drawn import readout_of
+from attention_book.render.figure_data import readout_of
 
 BY_NAME = {"#c8553d": "semantic"}
 SHOWS = """([image, wide]) => image.complete && image.naturalWidth > 0 && image.currentSrc.includes("-wide") === wide"""

@@ -68,7 +68,7 @@ def test_results_that_no_page_reads_are_taken_away(tmp_path, monkeypatch):
 
 
 def test_a_missing_result_is_not_computed_where_results_are_stored(tmp_path, monkeypatch):
-    monkeypatch.setenv(results.STORED, str(tmp_path))
+    monkeypatch.setenv(results.STORE_NAME, str(tmp_path))
     monkeypatch.setattr(results, "compute", lambda *_, **__: pytest.fail("computed"))
     with pytest.raises(ResultError, match=r"fig02\.parquet: lacks results of the smoke profile"):
         results.read("fig02", "smoke")
@@ -95,7 +95,7 @@ def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     files = {"page.md": TEXT, "other.md": TEXT, "profiles.toml": profiles, "none.ini": "[pytest]\n"}
     write_files(tmp_path, files)
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
-    monkeypatch.setenv(results.STORED, str(reference.RESULTS))  # as in the test suite
+    monkeypatch.setenv(results.STORE_NAME, str(reference.RESULTS))  # as the suite does
     execution.execute(tmp_path / "page.md", tmp_path / "papermill", values)
     reference.FOLDER.mkdir()
     cells = nbformat.read(tmp_path / "papermill/page.ipynb", 4).cells

@@ -11,14 +11,14 @@ from pages import Page
 from scipy import stats
 
 from attention_book.analysis import arrivals, instances
-from attention_book.analysis.architectures import beside_theory, extrapolate, teacher_lengths
+from attention_book.analysis.architectures import compare_with_theory, extrapolate, teacher_lengths
 from attention_book.analysis.arrivals import classify
-from attention_book.analysis.instances import POWERS, gaps, in_errors, intercept, limit, line_in, root, wilson
+from attention_book.analysis.instances import POWERS, error_ratio, gaps, intercept, limit, power_limit, root, wilson
 from attention_book.experiments import grid
-from attention_book.experiments.beyond.architectures import COMPARED
+from attention_book.experiments.beyond.architectures import CASES
 from attention_book.experiments.beyond.control_variates import controls
 from attention_book.experiments.beyond.crossing import train_controlled
-from attention_book.experiments.kinds import work
+from attention_book.experiments.kinds import compute_rows
 from attention_book.experiments.students import CONTROLS, ArchitectureCell, train_students
 from attention_phases import Task
 from attention_phases.measured import NO_VALUE, Measured
@@ -72,7 +72,7 @@ def two_instances(omega, critical, linear, spread=0.01, **more):
 
 def test_means_and_paired_differences():
     rows = [
-        {"start": start, "alpha": 1.0, "seed": seed, **dict.fromkeys(instances.MEASURED, value)}
+        {"start": start, "alpha": 1.0, "seed": seed, **dict.fromkeys(instances.MEAN_COLUMNS, value)}
         for start, values in (("semantic", (1.0, 4.0)), ("positional", (0.5, 3.0)))
         for seed, value in enumerate(values)
     ]
@@ -105,9 +105,9 @@ def test_the_response_of_minima_is_that_of_students_that_stayed_and_all_dimensio
 
 
 def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
-    assert in_errors(0.2, 0.03, 0.04) == pytest.approx(4.0)
-    assert in_errors(-0.3, 0.1) == pytest.approx(-3.0)
-    assert in_errors(np.array([1.0, 2.0]), 3.0, np.array([4.0, 0.0])) == pytest.approx([0.2, 2 / 3])
+    assert error_ratio(0.2, 0.03, 0.04) == pytest.approx(4.0)
+    assert error_ratio(-0.3, 0.1) == pytest.approx(-3.0)
+    assert error_ratio(np.array([1.0, 2.0]), 3.0, np.array([4.0, 0.0])) == pytest.approx([0.2, 2 / 3])
 
 
 def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
@@ -167,7 +167,7 @@ def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
 
 def test_the_error_of_a_limit_contains_half_the_spread_over_forms():
     means = {d: Measured(0.7 - 3.0 / d, 1e-3) for d in (250, 500, 1000, 2000)}
-    lines = {power: line_in(power, means)[0] for power in POWERS}
+    lines = {power: power_limit(power, means)[0] for power in POWERS}
     value, error = limit(means)
     assert value == pytest.approx(0.7) and 1.0 in lines and lines[0.5].value > 0.701 and lines[1.5].value < 0.699
     assert error == pytest.approx(np.hypot(lines[1.0].error, (lines[0.5].value - lines[1.5].value) / 2))
@@ -198,10 +198,10 @@ def lengths_of(cells):
 
 @pytest.mark.parametrize("name", ["correlated", "untied"])
 def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    cell, seen = variant_cell(COMPARED[name], 1.0, 50, 2), []
+    cell, seen = variant_cell(CASES[name], 1.0, 50, 2), []
     sample = students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
-    work(cell)
+    compute_rows(cell)
     assert lengths_of([cell]) == [pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)]
 
 
@@ -233,7 +233,7 @@ def test_overlaps_with_the_positions_count_without_their_sign():
     d, side = np.repeat([100, 200, 400], 20), rng.choice([-1, 1], 60)
     students = pd.DataFrame({"d": d, "length": rng.standard_normal(60), "m": side * (0.3 + 2 / d), "theta": 0.0})
     lines = pd.DataFrame([{"alpha": 1.5, "m": -0.3, "m_error": 0.01, "theta": 0.0, "theta_error": 0.0}])
-    (row,) = beside_theory([("case", students, lines, ("m", "theta"))]).itertuples()
+    (row,) = compare_with_theory([("case", students, lines, ("m", "theta"))]).itertuples()
     assert (row.case, row.alpha, row.quantity, row.theory) == ("case", 1.5, "m", 0.3)
     assert row.limit == pytest.approx(0.3, abs=1e-9)
 

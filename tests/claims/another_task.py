@@ -23,35 +23,36 @@ def squared_differences():
 
 
 CLAIMS = {
-    r"Each point has twelve data sets of its own": lambda: (
+    r"We draw twelve data sets for each test task. No data set is used for two test tasks": lambda: (
         set(load("another_task").groupby(["alpha", "tested"], observed=True)["seed"].nunique()) == {12}
         and not load("another_task").duplicated(["alpha", "seed", "start"]).any()
     ),
     r"measured on 4,000 sentences": lambda: TEST_SENTENCES == 4000,
-    r"where the linear model is ahead of both": lambda: (
+    r"At this $\omega$ the linear model predicts better than both students": lambda: (
         limit_errors("omega").loc[0.6:0.8].idxmin(axis=1).eq("linear").all()
         and 0.6 < page.crossings.loc[(0.3, 1.4), "positional_omega"] < 0.8
     ),
-    r"At $A_{11}=0.4$ the positions ask a token to look at the other token, so a student that has learnt the old $A$ "
-    r"makes larger errors than on the training task. The semantic student has hardly learnt it": lambda: (
+    r"At $A_{11}=0.4$ the positional part of the target makes each token attend more to the other token than to "
+    r"itself. So a student that has learnt the original $A$ makes larger errors than on the training task. The semantic "
+    r"student has hardly learnt $A$": lambda: (
         (turned := limit_errors("matrix").loc[0.4] / limit_errors("omega").loc[0.3])["linear"] > 1.5
         and turned["positional"] > 1.05
         and turned["semantic"] < 1
     ),
-    r"fields grow with the teacher's fields, so it predicts best for large tokens": lambda: (
+    r"so for large tokens it predicts better than the positional student and the linear model": lambda: (
         limit_errors("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
     ),
     r"So the positional students do differ from theory": lambda: (
         stats.chi2.sf(squared_differences()["positional"], 22) < 1e-3
         and stats.chi2.sf(squared_differences()["linear"], 22) > 0.05
     ),
-    r"The positional student errs more at every other strength in the figure": lambda: (
+    r"The positional student makes larger errors at every other strength in the figure": lambda: (
         limit_errors("encoding")["positional"].min() > limit_errors("omega").loc[0.3, "positional"]
     ),
-    r"If $\omega$ is lower by 0.1 in the test, it predicts better": lambda: (
+    r"If $\omega$ is lower by 0.1 in the test than in training, the semantic student predicts better": lambda: (
         page.crossings.loc[(0.3, 1.25), "linear_omega"] > 0.2
     ),
-    r"With more data a smaller change is enough": lambda: (
+    r"If it is trained with more data, a smaller change of $\omega$ suffices": lambda: (
         page.crossings.loc[0.55]["linear_omega"].is_monotonic_increasing
     ),
 }

@@ -19,7 +19,7 @@ CLAIMS = {
         Architecture(tokens=4).attention(Task()), 0.6 * np.eye(4) + 0.4 / 3 * (1 - np.eye(4))
     ),
     r"This spacing, this matrix and the correlation 0.3 are our choices": lambda: CORRELATION == 0.3,
-    r"all differences are within one and a half standard errors": lambda: all(
+    r"all differences between students and theory are within one and a half standard errors": lambda: all(
         off.abs().max() < 1.55 for name, off in compared_off().groupby("architecture") if "token" in name
     ),
     r"teacher and the training losses are smaller than in theory, and the test errors are larger": lambda: all(

@@ -31,7 +31,8 @@ def came_to_the_teacher(unit):
 
 
 CLAIMS = {
-    r"At $\omega = 0.2$ the semantic $\Phi$ is too flat for our points, and at $\omega = 0.4$": lambda: (
+    r"At $\omega = 0.2$ the semantic $\Phi$ is so flat that our quadrature shows no maximum. The same is true of "
+    r"the positional $\Phi$ at $\omega = 0.4$": lambda: (
         with_one_step(load("one_step")).query("not resolved").index.to_list() == [0.2, 0.4]
         and ground_states(load("one_step")).query("reason == 'no maximum of Phi found'").index.to_list()
         == [(0.2, "semantic"), (0.4, "positional")]
@@ -39,28 +40,27 @@ CLAIMS = {
     r"4,096 outer quadrature points per scramble, and four times as many from $\omega = 0.2$ on": lambda: (
         [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
     ),
-    r"Students start on the encoding at $d = 1000$, and sentences are added": lambda: (
+    r"Students at $d = 1000$ start at the encoding. Sentences are added": lambda: (
         set(load("hysteresis")["d"]) == {1000}
     ),
-    r"student comes to overlap more with the teacher, $|\theta|>|m|$": lambda: (
+    r"overlap with the teacher becomes larger than the overlap with the encoding, $|\theta|>|m|$": lambda: (
         [came_to_the_teacher(unit) == came_to_the_teacher(1) for unit in (0.5, 2, 4)] == [True] * 3
     ),
-    r"At $\omega = 0.1$ and 0.2 the losses of students cross before the losses of theory, with or without one step. "
-    r"At $\omega = 0.3$ the data do not decide": lambda: (
+    r"At $\omega = 0.1$ and 0.2 the losses of students cross at a smaller $\alpha$ than the losses of theory, both "
+    r"with and without one step. At $\omega = 0.3$ the data do not show whether they do": lambda: (
         (page.crossings["informed_off"] < -3).to_dict() == {0.1: True, 0.2: True, 0.3: False}
     ),
-    r"The data do not choose a form of extrapolation": lambda: (
-        page.forms["chi2"].max() < 4.6  # a probability of one in ten, for 2 degrees of freedom
+    r"The data do not show which form of extrapolation is right": lambda: (
+        page.forms["chi2"].max() < 4.6  # one in ten, of 2 degrees of freedom
     ),
-    r"From $\omega = 0.2$ on, $\alpha_l$ does not move at all": lambda: (
+    r"From $\omega = 0.2$ on, one step does not change $\alpha_l$ at all": lambda: (
         load("one_step").query("what == 'linear' and omega >= 0.2")["shift"].eq(0).all()
     ),
-    r"**Where one step of breaking changes nothing, both responses agree.**": lambda: (
-        # One of 13 values exceeds 3 by chance in one of thirty cases.
-        responses_apart().query("q1 == q0")["apart"].abs().max() < 3
+    r"**Where one step of breaking changes nothing, $V$ and $V_H$ agree.**": lambda: (
+        responses_apart().query("q1 == q0")["apart"].abs().max() < 3  # one of 13 is beyond 3 once in thirty times
     ),
-    r"At $\omega=0.1$ and $\alpha_c$ it gives the positional minimum the response": lambda: (
-        # The stored response at alpha_c does not depend on the number of quadrature points.
+    r"At $\omega=0.1$ and $\alpha_c$ it predicts the response": lambda: (
+        # The response at alpha_c is stored, so it does not depend on the number of quadrature points.
         stored("beyond_replica_symmetry", points=2**7).excesses.loc[(0.1, "positional"), "excess"] > 0.15
     ),
     r"because positional students at $\omega=0.2$ and $\alpha_c$ have a larger $V_H$ in larger dimension": lambda: (

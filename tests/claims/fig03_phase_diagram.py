@@ -20,10 +20,10 @@ CLAIMS = {
     r"a more positional teacher moves the transition to more data": lambda: all(
         line("fig03_theory", what).is_monotonic_increasing for what in ("critical", "linear")
     ),
-    r"From $d = 135$ on every student keeps the mechanism at which it starts": lambda: (
+    r"From $d = 135$ on every student keeps the mechanism with which it starts": lambda: (
         changed("gd").loc[135:].max() == 0
     ),
-    r"some students change sides, up to a third of those that start on one side at $d = 10$": lambda: (
+    r"At $d = 10$ this happens to about a third of the students that start on one of the two sides": lambda: (
         0.3 < changed("gd").loc[10].max() < 0.35 and changed("gd").max() == changed("gd").loc[10].max()
     ),
     r"at $\omega = 0.1$ and $\alpha = 2$, far beyond the blue line, nearly all students that start": lambda: (

@@ -22,7 +22,7 @@ CLAIMS = {
     r"students approach the theory as d grows": lambda: all(
         apart[500] < apart[87] < apart[10] for apart in map(above_the_limit, ENDS)
     ),
-    r"by 1.1(1) % after a start at the teacher and by 0.4(1) % after a start at the encoding": lambda: (
+    r"1.1(1) % for students that start at the teacher, and by 0.4(1) % for students that start at": lambda: (
         lbfgs_above_descent("semantic") == (1.1, 0.1)
         and lbfgs_above_descent("positional")[0] == 0.4
         and lbfgs_above_descent("positional")[1] < 0.1

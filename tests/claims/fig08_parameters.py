@@ -64,16 +64,16 @@ CLAIMS = {
         [per_cent_above_theory(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})]
         == [(7, 1), (3, 1)]
     ),
-    r"a semantic minimum appears, but its training loss never becomes the lower one": more_data_at_a_positional_teacher,
-    r"Most students started at the teacher end in the positional minimum": lambda: near_teacher("lbfgs").max() < 0.5,
+    r"its training loss never falls below the training loss of the positional": more_data_at_a_positional_teacher,
+    r"Most students end in the positional minimum, even if they start": lambda: near_teacher("lbfgs").max() < 0.5,
     r"grows by a factor of 8.4. Over the same range, $\alpha_l$ grows by a factor of 5.7": lambda: (
         [round(over_the_penalty(what), 1) for what in ("critical", "linear")] == [8.4, 5.7]
     ),
-    r"says as much about the penalty $\lambda$ as about the task": lambda: (
+    r"depends as much on the penalty $\lambda$ as on the task": lambda: (
         9 < line("ridge", "critical", "lam").max() < line("fig03_theory", "critical").max() < 12
         and load("ridge").query("what == 'critical'")["lam"].max() == 0.1
     ),
-    r"Where it begins, the semantic line is a saddle": lambda: all(
+    r"Near its left end, the semantic line shows a saddle and not a minimum": lambda: all(
         load("fig08_theory", what="semantic", omega=omega, **STANDARD)["alpha"].min()
         < load("fig08_theory", what="semantic border", omega=omega, **STANDARD)["alpha"].item()
         for omega in (0.2, 0.3)
@@ -90,7 +90,7 @@ CLAIMS = {
         and round(line("fig08_theory", "positional stop", lam=0.001).item(), 1) == 0.4
     ),
     r"started at the encoding overlap twice as much with the positions": lambda: 1.9 < remembered_over_theory() < 2.2,
-    r"up to $\alpha = 12.8$. From $\lambda = 0.3$ on, we find none": lambda: (
+    r"up to $\alpha = 12.8$. For $\lambda \ge 0.3$, we find no threshold": lambda: (
         load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
     ),
     r"between $\alpha \approx 0.2$ and 1.1, and it is nearly constant for larger $\alpha$. The same happens": lambda: (

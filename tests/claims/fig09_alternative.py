@@ -23,7 +23,7 @@ CLAIMS = {
         largest_loss_apart("fig09", omega=0.2, alpha=2.0) < 1e-3
         and left_the_encoding("lbfgs").loc[[0.02, 0.2]].to_list() == [0.4, 1.0]
     ),
-    r"With gradient descent, most students do not reach the semantic minimum up to $\omega = 0.12$": lambda: (
+    r"Up to $\omega = 0.12$, most students trained with gradient descent do not reach the semantic minimum": lambda: (
         (left_the_encoding("gd") < 0.5).loc[:0.22].idxmin() == 0.14
     ),
 }

@@ -11,7 +11,7 @@ def rise_with_full_value():
 
 
 CLAIMS = {
-    r"by 47 to 70 % between $\alpha=0.5$ and 1.2": lambda: (
+    r"Between $\alpha=0.5$ and 1.2, it increases the test error of the semantic student by 47 to 70 %": lambda: (
         round(rise_with_full_value().min(), 2) == 0.47 and round(rise_with_full_value().max(), 2) == 0.7
     ),
 }

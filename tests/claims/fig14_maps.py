@@ -33,7 +33,7 @@ CLAIMS = {
     r"They need a larger $\alpha$ to beat the linear model than students from informed starts do": lambda: (
         from_random_starts()["random"] > from_random_starts()["two"]
     ).all(),
-    r"The students that gradient descent leaves there are not at a minimum": lambda: (
+    r"The students that have a high loss after these steps are not at a minimum": lambda: (
         page.gradient_ratio > 10 and (left := page.unfinished_counts)["gd"] > 10 * left["lbfgs"]
     ),
 }

@@ -97,23 +97,23 @@ CLAIMS = {
     r"gradient descent mostly misses the deeper valley": lambda: (
         share_of_descent(200).max() < 0.1 and (share_of_descent(0) > 0.5).sum() == 1
     ),
-    r"From $\alpha=2$ on, L-BFGS ends there more often than gradient descent in every dimension": lambda: (
+    r"From $\alpha=2$ on, L-BFGS finds the semantic valley more often than gradient descent does, in every": lambda: (
         len(beats_descent("lbfgs")) == 15 and beats_descent("lbfgs").all()
     ),
     "L-BFGS finds the semantic valley in 58(5) % of its runs, Adam in 21(7) %, and "
     "gradient descent in 1(1) %": lambda: (
         [semantic_by(optimizer) for optimizer in ("lbfgs", "adam", "gd")] == [(58, 5), (21, 7), (1, 1)]
     ),
-    r"half of the runs by L-BFGS come to rest in neither valley": lambda: (
+    r"With L-BFGS, half of these runs come to rest in neither valley": lambda: (
         (page.all_runs.query("alpha == 1.5 and d == 1000 and optimizer == 'lbfgs'")["basin"] == "neither").mean() == 0.5
     ),
     r"At $\alpha=4$ the lead of L-BFGS over gradient descent is largest in large dimensions": lambda: (
         set(lead_by_dimension().nlargest(2).index) == {500, 1000}
     ),
-    r"at $\alpha=1.5$ and $d=1000$, no run of any of the three ends there": lambda: (
+    r"At $\alpha=1.5$ and $d=1000$, no run of the three optimisers ends in the semantic valley": lambda: (
         page.all_runs.query("alpha == 1.5 and d == 1000 and basin == 'semantic'").empty
     ),
-    r"random weights four times as large as the usual ones": lambda: (
+    r"compares the usual small random weights with random weights four times as large": lambda: (
         set(page.descents.query("way in ('rate 1.5, larger', 'gd, larger')")["noise"]) == {4 * DescentCell.noise}
     ),
     r"For gradient descent the size of the starting weights matters most": lambda: (
@@ -122,15 +122,17 @@ CLAIMS = {
     r"At the published rate, too, more students end closer to the teacher": lambda: (
         page.side_counts["gd, larger 1 0.0"] > page.side_counts["gd 1 0.0"]
     ).all(),
-    r"those at $\alpha=2$ are mostly still moving": lambda: (
+    r"at $\alpha=2$ most of these students are still moving after 5,000 steps": lambda: (
         page.further_runs.query("way == 'gd, larger' and alpha == 2 and side == 'semantic'")["grad_norm"].median()
         > SMALL_GRADIENT
     ),
-    r"The effect is smallest at $d=200$ and $\alpha=4$": lambda: ratio_of_larger().idxmin() == (200, 4),
-    r"gradient descent at ten times the rate ends there as often as L-BFGS if it starts": lambda: (
+    r"The effect of the larger weights is smallest at $d=200$ and $\alpha=4$": lambda: (
+        ratio_of_larger().idxmin() == (200, 4)
+    ),
+    r"At $d=500$ it then reaches the semantic valley as often as L-BFGS does from the small weights": lambda: (
         lead("rate 1.5, larger 3 0.0").loc[500] == 0
     ).all(),
-    r"Its first step takes the weights to about three to five times their size": lambda: all(
+    r"Its first step makes the weights about three to five times as large": lambda: all(
         2.9 < growth_in_first_step(d, alpha, seed) < 5 for d, alpha in page.rest_counts.index for seed in range(3)
     ),
     r"than with a line search that only shortens steps": lambda: all(
@@ -148,26 +150,29 @@ CLAIMS = {
     r"10 times the rate, 500 steps": lambda: steps_of("rate 1.5")[0] == 500,
     r"10 times the rate, 8,000 steps": lambda: sum(steps_of("rate 1.5")) == 8000,
     r"5,000 steps, then 15,000 on all data": lambda: steps_of("minibatches") == [5000, 15_000],
-    r"After a hundred steps of gradient descent, L-BFGS has lost most of its lead": lambda: (
+    r"If a hundred steps of gradient descent come first, L-BFGS loses most of its lead": lambda: (
         lead_of_sides("lbfgs after 100 2 0.0") < 0.3
     ).all(),
-    r"After only ten steps it still has most of its lead": lambda: (lead_of_sides("lbfgs after 10 2 0.0") > 0.6).all(),
-    r"Minibatches at ten times the rate bring more students to the side of the teacher at $\alpha=4$": lambda: all(
+    r"If only ten steps of gradient descent come first, L-BFGS keeps most of its lead": lambda: (
+        lead_of_sides("lbfgs after 10 2 0.0") > 0.6
+    ).all(),
+    r"At ten times the rate and $\alpha=4$, minibatches bring more students to the side of the teacher": lambda: all(
         page.semantic["minibatches, rate 1.5 2 0.0", d, 4] > page.semantic["rate 1.5 3 0.0", d, 4] for d in (200, 500)
     ),
-    r"More steps help gradient descent at $d=200$ and $\alpha=4$. They do not help at $\alpha=2$": lambda: (
+    r"bring more students to the side of the teacher at $d=200$ and $\alpha=4$. They bring no more students there at "
+    r"$\alpha=2$": lambda: (
         [page.semantic[f"gd longer {leg} 0.0", 200, 4] for leg in (1, 2, 3)] == [4, 12, 16]
         and page.semantic["gd longer 3 0.0", 200, 2] == page.semantic["gd longer 1 0.0", 200, 2]
         and page.semantic["rate 1.5 3 0.0", 500].equals(page.semantic["rate 1.5 1 0.0", 500])
     ),
-    r"With $h=0.1$ and $\varepsilon=0.1$ it has a cosine of 0.7 with the teacher": lambda: (
+    r"With $h=0.1$ and $\varepsilon=0.1$ the start has a cosine of 0.7 with the teacher": lambda: (
         round(0.1 / np.hypot(0.1, 0.1), 1) == 0.7
     ),
-    r"At $d=500$ every student that starts there ends on the side of the teacher": lambda: (
+    r"At $d=500$ every student with this start ends on the side of the teacher": lambda: (
         set(page.hints.query("hint == 0.1 and noise == 0.1 and d == 500")["side"]) == {"semantic"}
     ),
-    r"but L-BFGS needs less than 0.01": lambda: (
-        page.hint_thresholds.loc["lbfgs", 500, 2.0, 0.1][["hint"]].isna().all() and lbfgs_with_least_hint() > 0.5
+    r"For L-BFGS a hint of less than 0.01 is sufficient": lambda: (
+        page.half.loc["lbfgs", 500, 2.0, 0.1][["hint"]].isna().all() and lbfgs_with_least_hint() > 0.5
     ),
     r"by at most a factor of about two": lambda: 1.5 < widest_change_of_hints() < 2.5,
     r"beyond $\alpha_c=1.25$": lambda: round(line("fig03_theory", "critical")[0.3], 2) == 1.25,

@@ -8,7 +8,7 @@ from pages import Page
 from scipy.special import expit
 
 from attention_book.analysis.arrivals import classify
-from attention_book.analysis.instances import by_dimension
+from attention_book.analysis.instances import crossing_limits
 from attention_book.analysis.thresholds import curve
 from attention_book.experiments.results import read
 from attention_phases import Task
@@ -53,7 +53,7 @@ def test_what_the_results_and_claims_say_of_theory_and_students_holds():
     assert set(variants.loc[variants["form"] == "rank2", "what"]) & {"critical"} == set()
     claims = stored("landing", points=2**7).claims
     assert claims == {"crosses_to": 0.63, "alternative_crosses_to": 0.06, "linear_first_to": 0.38}
-    _, limits = by_dimension(read("crossing", "paper"))
+    _, limits = crossing_limits(read("crossing", "paper"))
     critical, linear = (curve(standard, kind)["alpha"] for kind in ("critical", "linear"))
     earlier = 1 - limits["alpha"] / critical.reindex(limits.index)
     assert len(earlier) == 3 and earlier.between(0, 0.07).all()

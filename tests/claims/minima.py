@@ -19,7 +19,7 @@ def gained_by_hops():
 
 
 CLAIMS = {
-    r"all starts find a single minimum at $\omega = 0.3$, $\alpha = 1.5$, but they find tens of minima at "
+    r"all starts lead to a single minimum at $\omega = 0.3$, $\alpha = 1.5$. But they lead to tens of minima at "
     r"$\omega = 0.1$": lambda: semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10,
     r"At the transition, $\alpha = 1.25$, there are one or two minima on a data set": lambda: (
         stored("fig03_phase_diagram")

@@ -47,8 +47,9 @@ def right_form_minus_papers(column="squared_cosine"):
 
 
 CLAIMS = {
-    r"there the solution of the theory is a saddle. From $\alpha=0.8$ on, the students agree with the theory to within "
-    r"0.02. At $\alpha=0.6$ their squared cosine is above the theory for four of the five penalties": lambda: (
+    r"the solution of the theory is a saddle at $\alpha=0.6$. From $\alpha=0.8$ on, the students agree with the theory "
+    r"to within 0.02. At $\alpha=0.6$ the squared cosine of the students is larger than in theory for four of the five "
+    r"penalties": lambda: (
         line("positions_given_theory", "semantic border", "lam").item() > 0.6
         and cosines_off()["away"].loc[0.8:].abs().max() < 0.02
         and (cosines_off()["errors"].loc[0.6] > 3).sum() == 4

@@ -40,11 +40,11 @@ CLAIMS = {
     r"None of these Hessians has a negative eigenvalue": lambda: (
         min(rows["softest"].min() for rows in (page.ends, page.semantic_starts)) > 0
     ),
-    r"most students that L-BFGS starts on the positional encoding remain in the positional valley": lambda: (
+    r"most students that start on the positional encoding and are trained with L-BFGS remain in the": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2.4") > 0.5
     ),
     r"Well beyond this border, most students that start on the encoding remain positional. Most students that gradient "
-    r"descent trains from random weights remain positional as well": lambda: (
+    r"descent trains from random weights also end on the positional side": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2") > 0.5
         and stay("gradient descent from random weights", "1.1 < alpha < 2") > 0.5
     ),
@@ -65,7 +65,7 @@ CLAIMS = {
     r"The gain without jumps is near 0 in theory": lambda: all(
         abs(gains_of_positions(0.1, a)[1]) < 0.2 for a in (0.5, 1.1)
     ),
-    r"The Hessian of trained students gives a gain near 0 there, too": lambda: (
+    r"the Hessian of trained students gives a gain near 0, too": lambda: (
         abs(page.positional_ends.query("omega == 0.1 and alpha < 1.1 and d == 500")["gain"].mean()) < 0.1
     ),
     r"At $\omega=0.3$ jumps matter little from $\alpha=4$ on": lambda: (
@@ -74,10 +74,10 @@ CLAIMS = {
     r"at an $\alpha$ between 14 and 25": lambda: (
         gains_of_positions(0.3, 14.0)[1] < 1 < gains_of_positions(0.3, 25.0)[1]
     ),
-    r"Most students of gradient descent that leave the valley need more than 1,000 steps": lambda: (
+    r"Most students that leave the valley with gradient descent need more than 1,000 steps": lambda: (
         share_that_left(1000).mean() < 0.5 * share_that_left(10_000).mean()
     ),
-    r"So for more than half of these students a lower minimum lies towards the teacher": lambda: (
+    r"So for more than half of these students there is a lower minimum in the direction of the teacher": lambda: (
         displaced_ends().loc["toward", "lower_loss"] > displaced_ends().loc["toward", "students"] / 2
         and displaced_ends().loc["toward", "lower_loss"] > 5 * displaced_ends().loc["aside", "lower_loss"]
     ),

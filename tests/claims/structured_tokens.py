@@ -35,7 +35,7 @@ CLAIMS = {
         and not jumps.loc[0.72:].any()
         and len(jumps) == 11
     ),
-    r"Over all $a$ and $K$ each threshold rises with the flatness": lambda: all(
+    r"Over all exponents $a$ and all $K$, each threshold rises with the flatness": lambda: all(
         page.even_teachers[kind].dropna().is_monotonic_decreasing for kind in ("critical", "linear")
     ),
     r"the flatness tends to $(1-a)e^a$ for $a<1$": lambda: all(

@@ -13,12 +13,12 @@ import kernels
 import reference
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from attention_book.command_line.parameters import of_profile
-from attention_book.experiments.results import STORED
+from attention_book.command_line.parameters import profile_values
+from attention_book.experiments.results import STORE_NAME
 from attention_book.paths import NOTEBOOKS
 
-# Settings of the kernels: stored results, and no settings of IPython except the extension that describes figures.
-os.environ[STORED] = str(reference.RESULTS)
+# For the kernels: stored results, and no settings of IPython but that figures say what is seen of them.
+os.environ[STORE_NAME] = str(reference.RESULTS)
 SETTINGS = tempfile.TemporaryDirectory(prefix="ipython-")
 os.environ["IPYTHONDIR"], os.environ["PYTHONPATH"] = SETTINGS.name, str(Path(reference.__file__).parent)
 config = Path(SETTINGS.name, "profile_default", "ipython_kernel_config.py")
@@ -37,7 +37,7 @@ class ReferencedNotebook(IPyNbFile):
 
     def collect(self):
         self.text = NOTEBOOKS / f"{self.path.stem}.md"
-        self.values = of_profile(self.text, "smoke")
+        self.values = profile_values(self.text, "smoke")
         self.nb = reference.prepared(self.text, self.values, self.path)
         self.code = [cell for cell in self.nb.cells if cell.cell_type == "code"]
         for number, cell in enumerate(self.code):

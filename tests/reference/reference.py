@@ -26,9 +26,9 @@ from attention_book import paths
 from attention_book.analysis import thresholds
 from attention_book.command_line import execution
 from attention_book.command_line.execution import with_ids
-from attention_book.command_line.parameters import marked, notebook_of
+from attention_book.command_line.parameters import notebook_of, with_banner
 from attention_book.experiments import GRIDS, grid, results
-from attention_book.render.drawn import READOUT
+from attention_book.render.figure_data import READOUT
 from attention_book.render.style import PNG
 from attention_book.render.wide import WIDE
 from attention_book.store import parquet
@@ -131,8 +131,8 @@ def keep_executed(notebook, text, values, seconds):
         for output in cell.get("outputs", ()):
             if output["output_type"] == "execute_result":
                 output["execution_count"] = cell.execution_count
-    executed = marked(nbformat.from_dict(notebook), text, values, {})
-    folder = execution.KEPT / values["profile"]
+    executed = with_banner(nbformat.from_dict(notebook), text, values, {})
+    folder = execution.KEPT_FOLDER / values["profile"]
     execution.keep(executed, folder / f"{text.stem}.ipynb", execution.fingerprint(text, [values, {}]), seconds)
 
 

@@ -1,7 +1,8 @@
 """What a reader sees of a figure, in words and numbers: the text that stands for it, which references compare.
 
-Its data, `render.drawn`, say what is shown to scale. This says of everything in the picture how it looks and where it
-is. An extension of IPython: in the kernels that compare and write references a figure's plain text is this.
+The data of the figure, `render.figure_data`, hold what is shown to scale. This text describes how everything in the
+picture looks, and where it is. This module is an extension of IPython.
+The kernels that compare and write references load it, so that the plain text of a figure is this text.
 """
 
 from itertools import groupby
@@ -21,7 +22,7 @@ from matplotlib.path import Path
 from matplotlib.spines import Spine
 from matplotlib.text import Text
 
-from attention_book.render.drawn import UNNAMED
+from attention_book.render.figure_data import NO_LABEL
 from attention_book.render.style import NAMED
 
 AT_MOST = 9  # most items of a group of similar things; of more items every second, every third and so on is listed
@@ -76,7 +77,7 @@ def _told(part, owner):
     if not isinstance(part, (Collection, Line2D, Patch)):
         return type(part).__name__, "somewhere"
     label = part.get_label()
-    name = f'"{label.removeprefix("_")}" ' if label and not UNNAMED.match(label) else ""
+    name = f'"{label.removeprefix("_")}" ' if label and not NO_LABEL.match(label) else ""
     look = _look(part)
     return look and (look, name + _extent(part, owner))
 

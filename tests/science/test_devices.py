@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from attention_book import grid, sweep
-from attention_book.experiments.beyond.optimal import beside_positions
+from attention_book.experiments.beyond.optimal import with_positions_given
 from attention_book.store import provenance
 from attention_phases import Architecture, BadInput, Task, data_set, measure, train
 from attention_phases.machine import SMALLEST_GPU_DIMENSION, choose_device, torch_defaults
@@ -70,7 +70,7 @@ def test_a_gpu_is_one_process_and_gets_all_sentences(pretended, monkeypatch):
 
 
 def test_cells_that_train_nobody_are_refused_on_a_gpu(tmp_path):
-    with pytest.raises(BadInput, match="device = 'auto': must be cpu for the kind of cells"):
+    with pytest.raises(BadInput, match="device auto cannot compute the cells LineCell: use cpu"):
         sweep(grid("fig03_theory", "smoke"), tmp_path / "mine.sqlite", device="auto")
 
 
@@ -114,7 +114,7 @@ def test_no_tensor_of_the_cpu_is_left_in_the_risk_of_data_elsewhere(architecture
 
 def test_a_student_who_is_given_the_positions_sees_them_on_another_device():
     data = sample(TASK, 1.0, 12, np.random.default_rng(0), None, "meta")
-    assert vars(beside_positions(TASK, data))["targets"].device.type == "meta"
+    assert vars(with_positions_given(TASK, data))["targets"].device.type == "meta"
 
 
 LOOPS = {

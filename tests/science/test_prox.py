@@ -67,7 +67,7 @@ def test_prox_is_a_minimum(w1, w2, t1, t2, V, variance):
 
 @njit
 def missed(draws, reach, count):
-    """Return the number of draws (w_1, w_2, t_1, t_2, V, variance) for which a grid of starts finds a lower minimum."""
+    """Return how many draws (w_1, w_2, t_1, t_2, V, variance) have a lower minimum, found from a grid of starts."""
     total = 0
     for w1, w2, t1, t2, V, variance in draws:
         bound = search(w1, w2, t1, t2, V, variance)[0][2] - 1e-9

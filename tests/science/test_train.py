@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book.experiments.beyond.optimal import beside_positions
-from attention_book.experiments.kinds import work
+from attention_book.experiments.beyond.optimal import with_positions_given
+from attention_book.experiments.kinds import compute_rows
 from attention_book.experiments.students import StudentCell
 from attention_phases import Architecture, Task, data_set, measure, message_passing
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, map_jobs
@@ -33,7 +33,7 @@ def test_a_row_is_that_of_the_stored_tables_and_says_whether_it_converged():
     rows = train(TASK, 2.0, 30, seeds=[5, np.int64(3)], starts=("positional", "random"))
     assert rows["seed"].tolist() == [5, 5, 3, 3] and rows["start"].tolist() == ["positional", "random"] * 2
     cells = [StudentCell("any", TASK, 2.0, 30, seed, "lbfgs", ("positional", "random")) for seed in (5, 3)]
-    stored = pd.DataFrame([{"seed": cell.seed, **row} for cell in cells for row in work(cell)])
+    stored = pd.DataFrame([{"seed": cell.seed, **row} for cell in cells for row in compute_rows(cell)])
     pd.testing.assert_frame_equal(rows.drop(columns=["seconds", "converged"]), stored.drop(columns="seconds"))
     assert rows["converged"].tolist() == (rows["grad_norm"] <= LBFGS_TOLERANCE).tolist() == [True] * 4
 
@@ -251,7 +251,7 @@ def test_students_beside_given_positions_have_the_teachers_form(matrix):
     task = Task(omega=0.4, matrix=matrix)
     xi, y, data = definition.drawn(task, 0.5, 300, 1)
     weights = 0.5 * data.teacher[None] + 0.1
-    value, _ = two_tokens.risk(beside_positions(task, data), weights, task.lam)
+    value, _ = two_tokens.risk(with_positions_given(task, data), weights, task.lam)
     expected = definition.risk(task, xi, y, weights, given=task.omega)
     assert value.item() == pytest.approx(expected.item(), rel=1e-5)
 

@@ -1,4 +1,4 @@
-"""Students of other architectures: their rows, their thresholds, and at infinite d beside theory."""
+"""Students of other architectures: their rows, their thresholds, and their comparison with theory at infinite d."""
 
 import numpy as np
 import pandas as pd
@@ -17,31 +17,35 @@ TITLES = {
     "three tokens": "three tokens",
     "four tokens": "four tokens",
 }
-ONE = ("q", "m", "theta", "train_loss", "test_mse")
-TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
+RANK1_NAMES = ("q", "m", "theta", "train_loss", "test_mse")
+RANK2_NAMES = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
 
 
 def select(table, architecture):
-    """The rows of one architecture."""
+    """Return the rows of one architecture."""
     own = [table[name] == value for name, value in vars(architecture).items()]
     return table[np.logical_and.reduce(own)].dropna(axis=1, how="all")
 
 
 def standard_student_theory(profile):
-    """Theory of the standard student over alpha: `by_branch`, and both thresholds by kind."""
+    """Return the theory of the standard student over alpha, as from `branch_tables`, and both thresholds by kind."""
     lines = theory_lines(profile, [Task().omega])
-    return by_branch(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
+    return branch_tables(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
-def by_branch(lines):
-    """The rows of both branches and of the gap of their losses over alpha, by name; none where there are none."""
+def branch_tables(lines):
+    """Return the rows of both branches and of the gap between their losses over alpha, by name.
+
+    A frame is empty if the lines have no such rows.
+    """
     return {what: rows_of(lines, what).set_index("alpha") for what in (*MINIMA, "gap")}
 
 
 def threshold_moves(students):
-    """By how much an architecture moves both thresholds.
+    """Return a frame that says how far each architecture moves both thresholds.
 
-    `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, from the first student's on.
+    The columns are `student`; `critical` and `linear` with their errors; and `critical_moves` and `linear_moves`, the
+    differences from the thresholds of the first student.
 
     students: `Measured` alpha by kind of threshold, by the student's name.
     """
@@ -53,12 +57,15 @@ def threshold_moves(students):
     return pd.concat(parts, axis=1).reset_index()
 
 
-def beside_students(usual, thresholds, table):
-    """Thresholds of theory beside those of the standard student and those of trained students.
+def compare_thresholds(usual, thresholds, table):
+    """Return the thresholds of theory together with the thresholds of the standard student and of trained students.
 
-    `threshold`; `usual`, `theory` and `trained` with errors; `sigma_off`, trained minus theory over both errors.
+    The columns are `threshold`; `usual`, `theory` and `trained` with their errors; and `sigma_off`, trained minus
+    theory in units of the combined standard error.
 
-    usual, thresholds: of theory, by kind, for the standard student and for this one, which `table` has trained.
+    usual: thresholds of the standard student by theory, by kind.
+    thresholds: thresholds of this student by theory, by kind.
+    table: trained students of this architecture.
     """
     columns = {
         "usual": frame_of(usual, "threshold"),
@@ -69,13 +76,14 @@ def beside_students(usual, thresholds, table):
     return rows.assign(sigma_off=difference_in_errors(rows, "trained", "theory")).rename_axis("threshold").reset_index()
 
 
-def beside_theory(pairs, power=1.0):
-    """Students at infinite d beside theory, in the quantities that the branch does not hold at zero.
+def compare_with_theory(pairs, power=1.0):
+    """Return a comparison of students, extrapolated to infinite d, with theory.
 
-    `case`, `alpha`, `quantity`; `theory` and `limit` (students at infinite d) with their errors; `chi2` of the
-    extrapolation; `sigma_off`: students minus theory, over both errors. Of overlaps with the positions the size.
+    The columns are `case`, `alpha` and `quantity`; `theory` and `limit` (students at infinite d) with their errors;
+    `chi2` of the extrapolation; and `sigma_off`, students minus theory in units of the combined standard error.
+    Overlaps with the positions enter as absolute values. Quantities that vanish on the branch by symmetry are left out.
 
-    pairs: of each case its name, the students of `extrapolate`, the row of theory (a frame), and the quantities.
+    pairs: for each case its name, the students for `extrapolate`, the row of theory (a frame), and the quantities.
     """
     rows = []
     for case, students, lines, quantities in pairs:
@@ -93,13 +101,14 @@ def beside_theory(pairs, power=1.0):
 
 
 def extrapolate(table, quantity, power=1.0):
-    """`Measured` value at infinite d of a quantity that changes as 1/d^power, for a teacher of length 1; chi^2.
+    """Return the `Measured` value of a quantity at infinite d for a teacher with |Q*|^2 = d, and chi^2 of the fit.
 
-    Most of the spread between data sets comes from the teacher's length. It is known, and 1 in the limit. Fitted to
-    all data sets is ``value + slope/d^power + response (|Q*|^2/d - 1)``, with variances in proportion to 1/d. chi^2 is
-    against a value of its own for each d.
+    The quantity is assumed to approach its limit as 1/d^power. Most of the variance between data sets comes from the
+    length of the teacher. This length is known, and it is 1 (in units of sqrt(d)) in the limit. The function ``value +
+    slope/d^power + response (|Q*|^2/d - 1)`` is fitted to all data sets, with variances in proportion to 1/d. chi^2
+    compares this fit with a fit that has a free value for each d.
 
-    table: students in several dimensions d, with the teacher's `length` over that in the limit, minus 1.
+    table: students in several dimensions d, with the column `length` for |Q*|^2/d - 1.
     """
     d, length = table["d"].to_numpy(float), table["length"].to_numpy()
     values, weight = table[quantity].to_numpy() * d**0.5, d[:, None] ** 0.5
@@ -110,7 +119,10 @@ def extrapolate(table, quantity, power=1.0):
 
 
 def teacher_lengths(table, cell_type):
-    """``|Q*|^2/d - 1``, 0 at infinite d, of the teacher of each row: what a cell of this type draws first."""
+    """Return ``|Q*|^2/d - 1`` of the teacher of each row, which tends to 0 for large d.
+
+    The teacher is drawn again from the cell's generator, because it is the first thing that a cell of this type draws.
+    """
     lengths = {}
     for text in table["cell"].astype(str).unique():
         cell = restore(cell_type, text)

@@ -1,4 +1,4 @@
-"""Which minimum runs from random starts have come to, and how often; the landing page counts alike."""
+"""A classification of runs from random starts by the minimum that they reach, which the landing page uses as well."""
 
 import numpy as np
 import pandas as pd
@@ -9,23 +9,24 @@ from .instances import wilson
 
 BASINS = ("semantic", "positional", "neither", "still moving")
 SMALL_GRADIENT = 1e-3  # largest |grad R| of a student that has come to rest
-CLOSE_COSINE = 0.2  # largest difference of a cosine from that of the minimum on the same sentences
+CLOSE_COSINE = 0.2  # largest difference between a cosine and the same cosine of the minimum on the same sentences
 
 
 def cosines(table, sigma):
-    """Of each student without their sign: `semantic` with the teacher, `positional` with 1_d."""
+    """Return the absolute cosines of each student: `semantic` with the teacher, `positional` with 1_d."""
     along = {"semantic": table["theta"].abs() / sigma, "positional": sigma * table["m"].abs()}
     return pd.DataFrame(along).div(table["q"] ** 0.5, axis=0)
 
 
 def classify(table, sigma, close=CLOSE_COSINE):
-    """Return the runs with their `side`, that of the larger cosine, both cosines, and the `basin` they ended in.
+    """Return the runs with both cosines, their `side` (the larger cosine), and the `basin` in which they ended.
 
     A run whose gradient is larger than `SMALL_GRADIENT` is "still moving". Any other run ended in the basin of its side
-    if both cosines are within `close` of those of the minimum on this side, and otherwise in "neither". The minimum is
-    where the student ended that started on this side, on the same sentences; there is none if it left the side.
+    if both cosines are within `close` of the cosines of the minimum on this side, and otherwise in "neither". The
+    minimum of a side is the end point of the student that started on this side, on the same sentences. If that student
+    left its side, there is no such minimum.
 
-    table: the rows of runs, and those of the starts "semantic" and "positional" on their data sets.
+    table: the rows of runs, and the rows of the starts "semantic" and "positional" on their data sets.
     """
     where = ["alpha", "d", "seed", "side"]
     values = cosines(table, sigma)
@@ -38,12 +39,12 @@ def classify(table, sigma, close=CLOSE_COSINE):
 
 
 def shares_of_basins(runs):
-    """Which share of runs found which minimum: a row for each optimiser, alpha, d and basin.
+    """Return the share of runs that ended in each basin: a row for each optimiser, alpha, d and basin.
 
-    Runs on one data set may resemble each other: from `low` to `high` is Wilson's interval, at 95 %, of as many
-    independent runs as have the same variance.
+    Runs on one data set may resemble each other. Therefore `low` and `high` are Wilson's interval at 95 % for the
+    number of independent runs that has the same variance.
 
-    runs: as from `classify`.
+    runs: a frame from `classify`.
     """
     rows = []
     for place, some in runs.groupby(["optimizer", "alpha", "d"]):
@@ -56,10 +57,13 @@ def shares_of_basins(runs):
 
 
 def _independent_runs(hits, share):
-    """How many these are, from the outcomes of all by data set, which are 0 or 1."""
+    """Return the number of independent runs that has the same variance as these runs.
+
+    hits: outcomes, 0 or 1, grouped by data set.
+    """
     runs, variance = hits.size().sum(), share * (1 - share)
     size = runs / hits.ngroups
-    is_estimable = variance > 0 and hits.ngroups > 1  # otherwise the runs on one data set count as one
-    # The variance of the shares by data set, divided by that of independent runs.
+    is_estimable = variance > 0 and hits.ngroups > 1  # otherwise all runs on one data set count as one
+    # The excess is the variance of the shares of data sets, divided by the variance of shares of independent runs.
     excess = size * hits.mean().var(ddof=1) / variance if is_estimable else size
     return runs / np.clip(excess, 1, size)

@@ -1,6 +1,6 @@
-"""Beside the published numbers: thresholds of theory and students, students of growing d, scores of the authors' means.
+"""A comparison of our results with published numbers: thresholds, students of growing d, and the authors' tables.
 
-`data/authors_tables.py` makes the comparison of means that is stored, from a checkout of their repository.
+`data/authors_tables.py` makes the stored comparison of the authors' tables from a checkout of their repository.
 """
 
 import json
@@ -19,35 +19,36 @@ from ..published import Comparison, compare
 from .instances import GAPS, absolute_means
 from .thresholds import crossings, curve
 
-LEFT = 0.2  # share of a difference that the published rules may leave, or exceed, where they are its cause
-MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
+SLACK = 0.2  # largest share of a difference that the published rules may leave or exceed and still count as its cause
+MANY_MINIMA = 0.2  # both valleys hold many minima near the transition if omega is smaller
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
-SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over two columns: no rotation changes them
+SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # sums over two columns are invariant under rotation
 
 
 def cause(known, ours, by_rule):
-    """Why a published number of theory differs: by quadrature if the rules, run here, explain 80 to 120 % of it.
+    """Return "quadrature" if the published rules, run here, explain a difference of theory, otherwise "cause unknown".
 
-    Within the error of the difference; they explain nothing where they give no number, NaN.
+    The rules explain a difference if they account for 80 to 120 % of it, within its error. They explain nothing if they
+    give no number (NaN).
     """
-    bound = LEFT * abs(ours.value - known.value) + hypot(ours.error, known.rounding)
+    bound = SLACK * abs(ours.value - known.value) + hypot(ours.error, known.rounding)
     return "quadrature" if abs(by_rule - known.value) <= bound else "cause unknown"
 
 
 def threshold_by_rule(rules, kind, omega):
-    """A threshold by the published rules, from the experiment "published_rule"; NaN where they give none."""
+    """Return a threshold by the published rules, from the experiment "published_rule"; NaN if the rules give none."""
     rows = rules[(rules["what"] == kind) & (rules["omega"] == omega)]
     return rows["rule"].item() if len(rows) else nan
 
 
 def thresholds_beside_published(table, rules):
-    """Published thresholds, which are theory, beside those of our theory or of students, as from `published.compare`.
+    """Return a comparison of published thresholds of theory with ours, as from `published.compare`.
 
-    A coarse grid may not show a crossing, which is then left out.
+    A crossing that a coarse grid does not resolve is left out.
 
-    table: lines of theory, or students over alpha and omega by one optimiser or by several; of the standard task.
+    table: lines of theory, or students over alpha and omega by one or several optimisers, for the standard task.
     rules: the experiment "published_rule".
     """
     trained, comparisons = "optimizer" in table, []
@@ -69,9 +70,12 @@ def thresholds_beside_published(table, rules):
 
 
 def sizes_beside_published(table, task, names):
-    """Published students of Figures 3, left, and 7 in growing dimension beside ours, as from `published.compare`.
+    """Return a comparison of published students in growing dimension (Figures 3, left, and 7) with ours.
 
-    table: the experiment "fig07", of gradient descent; `names` are keys of `published.SCALING`.
+    The result is as from `published.compare`.
+
+    table: the experiment "fig07", trained by gradient descent.
+    names: keys of `published.SCALING`.
     """
     means, seeds = absolute_means(table, task.sigma, along="d"), int(table["seed"].nunique())
     comparisons = []
@@ -84,11 +88,11 @@ def sizes_beside_published(table, task, names):
     return compare(comparisons)
 
 
-# The authors' tables
+# The comparison with the authors' tables
 
 
 def encodings(cells):
-    """By how much a linear model's test error grows when it reads the positions too, of each cell."""
+    """Return the increase of a linear model's test error that comes from reading the positions too, for each cell."""
     where = ["matrix", "sigma", "omega", "d"]
 
     def added(row):
@@ -101,7 +105,10 @@ def encodings(cells):
 
 
 def ours(rows):
-    """Means of `stored_students` over data sets: `CELL`, optimizer, quantity, ours, ours_error and instances."""
+    """Return the means of `stored_students` over data sets, with their errors and the number of data sets.
+
+    The columns are `CELL`, optimizer, quantity, ours, ours_error and instances.
+    """
     columns = {"m": rows["m"].abs(), "theta": rows["theta"].abs(), "m^2": rows["m"] ** 2, "theta^2": rows["theta"] ** 2}
     long = rows.assign(**columns).melt([*CELL, "optimizer"], [*LOSSES, *OVERLAPS, *SQUARES], "quantity")
     grouped = long.groupby([*CELL, "optimizer", "quantity"])["value"]
@@ -109,10 +116,11 @@ def ours(rows):
 
 
 def standard_scores(compared):
-    """The differences of means as standard normal numbers, to two decimals.
+    """Return the differences of means as standard normal variables, to two decimals.
 
-    The difference over its estimated error follows Student's t with Welch's degrees of freedom, or, where we take
-    their scatter to be ours, with one fewer than our data sets. The score has the same probability under a Gaussian.
+    A difference divided by its estimated error follows Student's t with Welch's degrees of freedom. If the authors'
+    standard deviation is not known, it is taken to be equal to ours, and the degrees of freedom are one fewer than our
+    data sets. The score is the value of a standard normal variable with the same tail probability.
     """
     own, instances, runs = compared["ours_error"] ** 2, compared["instances"], compared["runs"]
     alike = compared["spread"].isna()
@@ -124,10 +132,11 @@ def standard_scores(compared):
 
 
 def summary(compared):
-    """Count, median and 95th percentile of ``|z|``, share beyond 3 and mean z by figure and quantity, of one optimiser.
+    """Return statistics of z by figure and quantity, for one optimiser.
 
-    `p` is the smallest of the Kolmogorov-Smirnov probabilities of the starts against a standard normal number, times
-    the number of starts: cells of one start are independent of each other.
+    The columns are the count, the median and the 95th percentile of ``|z|``, the share beyond 3, the mean z, and `p`.
+    Cells of one start are independent of each other. Therefore a Kolmogorov-Smirnov test compares z with a standard
+    normal variable for each start, and `p` is the smallest of the probabilities times the number of starts.
     """
     from scipy.stats import kstest  # slow to import
 

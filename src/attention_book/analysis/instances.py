@@ -1,7 +1,7 @@
-"""Data sets taken together: means with their errors, differences on the same data, and what students do at infinite d.
+"""Averages over data sets with their errors, differences on the same data, and the limit of students for infinite d.
 
-A column `x_error` is the standard error of `x`. Where the losses of students cross at infinite d is read off a fit with
-control variates (`control_variates.controls`), and how far the lower minima of searches move it.
+A column `x_error` is the standard error of `x`. The crossing of the training losses at infinite d is found by a fit
+with control variates, see `control_variates.controls`.
 """
 
 import numpy as np
@@ -12,18 +12,18 @@ from attention_phases.theory.branches import MINIMA
 
 from ..experiments.students import CONTROLS
 
-POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: ways to change with d that means at a few d cannot tell apart
-Z = 1.96  # standard errors to either side that leave out 5 %
-MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
+POWERS = (0.5, 2 / 3, 1.0, 1.5)  # exponents of 1/d that means at a few d cannot distinguish
+Z = 1.96  # half width of an interval of 95 %, in standard errors
+MEAN_COLUMNS = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
 def size_of(students, name):
-    """On how many data sets of which dimension students were trained: `name_seeds` and `name_dimension`."""
+    """Return the number of data sets and the dimension of students, as `name_seeds` and `name_dimension`."""
     return {f"{name}_seeds": students["seed"].nunique(), f"{name}_dimension": students["d"].iloc[0]}
 
 
 def with_errors(groups):
-    """Means of grouped columns `x` with their standard errors as `x_error`, a row for each group.
+    """Return the means of grouped columns `x` with their standard errors `x_error`, a row for each group.
 
     groups: a grouped frame or series, such as ``table.groupby("alpha")[["q", "m"]]``.
     """
@@ -34,9 +34,11 @@ def with_errors(groups):
 
 
 def frame_of(measured, names, column="alpha"):
-    """Each `Measured` of a dict as a row: its value as `column`, its error as "_error"; or dicts of several by name.
+    """Return a frame from a dict of `Measured`: one row for each, with the value as `column` and its error as "_error".
 
-    names: of the index: one, or a list where keys are tuples.
+    The values of the dict may also be dicts of several `Measured` by name of the column.
+
+    names: name of the index, or a list of names if the keys are tuples.
     """
     rows = [value if isinstance(value, dict) else {column: value} for value in measured.values()]
     index = pd.MultiIndex.from_tuples(measured, names=names) if isinstance(names, list) else list(measured)
@@ -46,41 +48,48 @@ def frame_of(measured, names, column="alpha"):
 
 
 def root_mean_squares(squares):
-    """Root mean squares of grouped columns `x`, which are squares already, as `x_rms` and `x_rms_error`."""
+    """Return the root mean square of grouped columns `x` that contain squares, as `x_rms` and `x_rms_error`."""
     roots = squares.mean() ** 0.5
     return roots.add_suffix("_rms").join((squares.sem() / (2 * roots)).add_suffix("_rms_error"))
 
 
-def in_errors(difference, *errors):
-    """Difference of two numbers over the errors of both, added in quadrature; at least one of these is > 0."""
+def error_ratio(difference, *errors):
+    """Return a difference in units of the combined standard error.
+
+    errors: the errors of both numbers, at least one of them > 0; they are added in quadrature.
+    """
     return difference / np.sqrt(sum(np.square(error) for error in errors))
 
 
 def difference_in_errors(rows, name, other):
-    """One column of a frame minus another one, in errors of both."""
-    return in_errors(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
+    """Return the difference of two columns of a frame in units of the combined standard error."""
+    return error_ratio(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
 
 
 def wilson(share, count):
-    """Wilson's interval, at 95 %, of a share among `count` independent runs."""
+    """Return Wilson's interval, at 95 %, of a share among `count` independent runs."""
     scale = 1 + Z**2 / count
     centre = (share + Z**2 / (2 * count)) / scale
     half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale
-    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounding at shares 0 and 1
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounds at 0 and 1
 
 
 def instance_means(table, along="alpha"):
-    """Means over data sets of `MEASURED`, with errors, by start and `along` ("alpha" or "d"), of one optimiser.
+    """Return the means of `MEAN_COLUMNS` over data sets, with errors, by start and by `along` ("alpha" or "d").
 
-    Also "m_rms" and "theta_rms", root mean squares, for the overlap whose sign is random.
+    All students have one optimiser. For the overlap whose sign is random, the frame also has the root mean squares
+    "m_rms" and "theta_rms".
     """
     where = [table["start"], table[along]]
-    means = with_errors(table[list(MEASURED)].groupby(where))
+    means = with_errors(table[list(MEAN_COLUMNS)].groupby(where))
     return means.join(root_mean_squares((table[["m", "theta"]] ** 2).groupby(where)))
 
 
 def absolute_means(table, sigma, along="alpha"):
-    """`instance_means` without signs (Q and -Q attend alike), as published; also "m/sigma^2" and "theta/sigma^2"."""
+    """Return `instance_means` of the absolute overlaps, as published, because Q and -Q attend alike.
+
+    The frame also has "m/sigma^2" and "theta/sigma^2".
+    """
     means = instance_means(table.assign(m=table["m"].abs(), theta=table["theta"].abs()), along)
     for overlap in ("m", "theta"):
         means[f"{overlap}/sigma^2"] = means[overlap] / sigma**2
@@ -88,45 +97,53 @@ def absolute_means(table, sigma, along="alpha"):
     return means
 
 
-def by_data_set(table, start, quantity):
-    """A quantity of the students of one start, by one optimiser: alpha by seed."""
+def seed_table(table, start, quantity):
+    """Return a quantity of the students of one start and one optimiser, with alpha as rows and seeds as columns."""
     return table[table["start"] == start].pivot(index="alpha", columns="seed", values=quantity)
 
 
 def training_gap(table):
-    """Semantic minus positional training loss on each data set: alpha by seed."""
-    return by_data_set(table, "semantic", "train_loss") - by_data_set(table, "positional", "train_loss")
+    """Return the semantic minus the positional training loss on each data set: alpha by seed."""
+    return seed_table(table, "semantic", "train_loss") - seed_table(table, "positional", "train_loss")
 
 
 def test_gap(table, start="semantic"):
-    """Test error of one start minus that of the linear fit on the same data: alpha by seed."""
-    return by_data_set(table, start, "test_mse") - by_data_set(table, start, "linear_mse")
+    """Return the test error of one start minus the test error of the linear fit on the same data: alpha by seed."""
+    return seed_table(table, start, "test_mse") - seed_table(table, start, "linear_mse")
 
 
-GAPS = {"critical": training_gap, "linear": test_gap}  # what falls through zero at each threshold
+GAPS = {"critical": training_gap, "linear": test_gap}  # quantity that falls through zero at each threshold
 
 
 def advantage(table):
-    """Test error of the linear fit minus that of the start with the lower training loss: alpha by seed."""
-    semantic, positional = (by_data_set(table, start, "test_mse") for start in ("semantic", "positional"))
-    return by_data_set(table, "semantic", "linear_mse") - semantic.where(training_gap(table) <= 0, positional)
+    """Return the test error of the linear fit minus the test error of the start with the lower training loss.
+
+    The result has alpha as rows and seeds as columns.
+    """
+    semantic, positional = (seed_table(table, start, "test_mse") for start in ("semantic", "positional"))
+    return seed_table(table, "semantic", "linear_mse") - semantic.where(training_gap(table) <= 0, positional)
 
 
 def gap_map(table, gap):
-    """Means over data sets of a gap, such as `training_gap`, of one optimiser: alpha (rows) by omega (columns)."""
+    """Return the means of a gap over data sets, with alpha as rows and omega as columns.
+
+    gap: a function such as `training_gap`; all students have one optimiser.
+    """
     return pd.DataFrame({omega: gap(rows).mean(axis=1) for omega, rows in table.groupby("omega")})
 
 
 def memory(table, lines):
-    """Overlaps and losses of students of the experiment "memory", and of the minima of theory at their alpha.
+    """Return overlaps and losses of students of the experiment "memory", and of the minima of theory at their alpha.
 
-    Where theory has neither minimum, its solution without overlaps is that of any start.
+    If theory has neither minimum at an alpha, every start is compared with the solution without overlaps.
 
-    `start`, `dimension` (NaN: theory); `theta_rms` and `m_rms`, root mean squares, and `train_loss` with errors.
+    The columns are `start`; `dimension` (NaN for theory); the root mean squares `theta_rms` and `m_rms`, and
+    `train_loss`, with errors.
 
     table, lines: students and theory of one task.
     """
-    # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
+    # The mean of an overlap from random starts is zero by symmetry, so the square is averaged. Starts on one data set
+    # count as one instance.
     squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
     per_set = squared.groupby(["start", "d", "seed"])[["theta", "m", "train_loss"]].mean()
     groups = per_set.groupby(["start", "d"])
@@ -144,19 +161,22 @@ def memory(table, lines):
 
 
 def gaps(table):
-    """Semantic minus positional training loss by cell of "crossing": omega, alpha, d, seed, gap and the `CONTROLS`."""
+    """Return the semantic minus the positional training loss of each cell of the experiment "crossing".
+
+    The columns are omega, alpha, d, seed, gap and the `CONTROLS`.
+    """
     rows = table.groupby("cell")[["omega", "alpha", "d", "seed", *CONTROLS]].first()
     losses = table.pivot(index="cell", columns="start", values="train_loss")
     return rows.assign(gap=losses["semantic"] - losses["positional"])
 
 
 def root(rows, controls=CONTROLS):
-    """Where the gap vanishes in the mean over data sets; NaN where it does not fall through zero within the alphas.
+    """Return the `Measured` alpha at which the mean gap over data sets vanishes, and its slope there, by name.
 
-    Gives by name the `Measured` alpha, and the slope there.
+    Both are NaN if the gap does not fall through zero within the alphas.
 
-    The gap is fitted by a straight line in alpha plus a multiple of each control, all data sets at once; the mean of
-    each control is zero, so that the line is the mean gap. The error allows for a scatter that changes with alpha.
+    The gap is fitted by a straight line in alpha plus a multiple of each control, with all data sets at once. The mean
+    of each control is zero, so the line is the mean gap. The error allows for a variance that changes with alpha.
 
     rows: alpha, gap and the controls, one row for each data set.
     """
@@ -176,32 +196,39 @@ def root(rows, controls=CONTROLS):
 
 
 def _fit(design, values):
-    """Least squares: coefficients, residuals, and the inverse whose multiple is their covariance."""
+    """Return the coefficients of a least-squares fit, its residuals, and the inverse of the normal matrix.
+
+    The covariance of the coefficients is a multiple of this inverse.
+    """
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     return coefficients, values - design @ coefficients, np.linalg.inv(design.T @ design)
 
 
 def intercept(design, values):
-    """First coefficient of a least-squares fit, design (n, coefficients), with the error that the residuals give it."""
+    """Return the first coefficient of a least-squares fit, with its error estimated from the residuals.
+
+    design: the regressors as columns (n, coefficients).
+    """
     coefficients, residuals, inverse = _fit(design, values)
     variance = residuals @ residuals / (len(design) - design.shape[1])
     return Measured(coefficients[0], np.sqrt(variance * inverse[0, 0]))
 
 
 def limit(values):
-    """Value at infinite d, by a straight line in 1/d; its error contains half the spread over lines in d^-`POWERS`.
+    """Return the value at infinite d, extrapolated by a straight line in 1/d.
 
-    NaN where fewer than two are known.
+    The error includes half the range of the extrapolations in d^-power with `POWERS`. The value is NaN if fewer than
+    two values are known.
 
-    values: d to `Measured`; those that are NaN are left out.
+    values: `Measured` by d; NaN values are left out.
     """
-    lines = {power: line_in(power, values)[0] for power in POWERS}
+    lines = {power: power_limit(power, values)[0] for power in POWERS}
     value, error = lines[1.0]
     return Measured(value, float(np.hypot(error, np.ptp([other for other, _ in lines.values()]) / 2)))
 
 
-def line_in(power, values):
-    """The limit by a straight line in d^-power, with the error of this form alone, and chi^2 of the line."""
+def power_limit(power, values):
+    """Return the limit extrapolated by a straight line in d^-power, with the error of this fit only, and its chi^2."""
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
         return NO_VALUE, np.nan
@@ -213,13 +240,14 @@ def line_in(power, values):
 
 
 def minimum_responses(table):
-    """Return the response inside the minima where descent ends, V_H = sigma^2 tr H^-1/d, at infinite d.
+    """Return the response V_H = sigma^2 tr H^-1/d inside the minima that training reaches, at infinite d.
 
-    Rows by omega, alpha (to two digits) and branch: `V_H` with its error, and how many of the `students` from the start
-    of this name `stayed`, closer to it than to the other start. V_H is that of students that stayed. Its scatter over
-    data sets falls like d^-1/2. It is estimated from all d together, as four data sets alone would not tell it.
+    The rows are by omega, alpha (to two digits) and branch. `students` counts the students from the start with the
+    branch's name, and `stayed` counts the students among them that ended closer to this start than to the other one.
+    `V_H`, with its error, is the response of the students that stayed. Its standard deviation over data sets falls like
+    d^-1/2. It is estimated from all d together, because the four data sets of one d are too few.
 
-    table: rows of `staying.stay`.
+    table: rows of `staying.stay_rows`.
     """
     rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).round({"alpha": 2})
     is_semantic = rows["theta"].abs() > rows["sigma"] ** 2 * rows["m"].abs()
@@ -233,10 +261,10 @@ def minimum_responses(table):
     return frame_of(limits, groups.keys, "V_H").join(groups["V_H"].agg(stayed="count", students="size"))
 
 
-def by_dimension(table):
-    """Where the gap vanishes, from the experiment "crossing".
+def crossing_limits(table):
+    """Return two frames on where the gap of the experiment "crossing" vanishes, all with errors.
 
-    The first frame has alpha and slope by omega and d, the second one the limit of alpha by omega, all with errors.
+    The first frame has alpha and slope by omega and d. The second frame has the limit of alpha at infinite d, by omega.
     """
     roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
     crossings = frame_of(roots, ["omega", "d"])

@@ -1,4 +1,4 @@
-"""Theory of the standard task along alpha, and thresholds: read off it, and where means over data sets cross."""
+"""Theory of the standard task along alpha, and thresholds of theory and of trained students."""
 
 import numpy as np
 import pandas as pd
@@ -12,20 +12,20 @@ from ..experiments.lines import LINE, ROWS, LineCell
 from ..experiments.results import read_cells
 from .instances import GAPS, difference_in_errors, frame_of
 
-NEAREST_ALPHAS = 6  # together 0.4 of alpha on the published grid
-CLEARLY = 2  # standard errors by which a slope must be below zero: one divides by it
-SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
+NEAREST_ALPHAS = 6  # number of alphas, which span 0.4 on the published grid
+LEAST_STEEPNESS = 2  # least size of a negative slope in standard errors, because the result is divided by the slope
+SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
 def line_cells(profile, omegas):
-    """The cells of `theory_lines`."""
+    """Return the cells that `theory_lines` reads."""
     return [LineCell("fig03_theory", Task(omega=omega), **LINE[profile]) for omega in omegas]
 
 
 def theory_lines(profile, omegas):
-    """Rows of `lines.standard_line` at some omega, of the standard task: those of Figure 3, or further ones.
+    """Return the rows of `lines.standard_line` for the standard task at some omega: those of Figure 3, or others.
 
-    ResultError where the losses do not cross.
+    Raises ResultError if the training losses do not cross at one of the omega.
     """
     lines = read_cells("fig03_theory", profile, line_cells(profile, omegas))
     crossed = lines.loc[lines["what"] == "critical", "omega"]
@@ -36,12 +36,18 @@ def theory_lines(profile, omegas):
 
 
 def rows_of(lines, what):
-    """The rows of theory about `what`, one of `lines.ROWS`: a name that none can have is an error."""
+    """Return the rows of theory with the label `what`, and raise an error if no row can have this label.
+
+    what: one of `lines.ROWS`.
+    """
     return lines[lines["what"] == check_choice("row of theory", what, ROWS)]
 
 
 def losses_of(lines, branch, name):
-    """A loss of a minimum; where it is missing, that of the student with m = theta = 0 that takes its place."""
+    """Return a loss of a minimum, with alpha as rows and omega as columns.
+
+    If the minimum does not exist, the loss of the solution with m = theta = 0 takes its place.
+    """
     minimum, symmetric = (
         rows_of(lines, what).pivot(index="alpha", columns="omega", values=name) for what in (branch, "symmetric")
     )
@@ -49,24 +55,33 @@ def losses_of(lines, branch, name):
 
 
 def alpha_of(line, what):
-    """A threshold, an end or a border in alpha by its name, as `Measured`; NaN if there is none."""
-    rows = rows_of(line, what)  # where there is no place at all, there is no alpha_error
+    """Return a threshold, an end or a border in alpha by its name, as `Measured`; NaN if there is none."""
+    rows = rows_of(line, what)  # if no row has such a place, there is no column alpha_error
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else NO_VALUE
 
 
 def curve(lines, what, along="omega"):
-    """Where "critical", "linear", "semantic border" and so on is: alpha and alpha_error by omega, or other columns."""
+    """Return alpha and alpha_error of a threshold or border, such as "critical" or "semantic border", by omega.
+
+    along: another column instead of omega, or a list of columns.
+    """
     rows = rows_of(lines, what).set_index(along)
-    return rows.reindex(columns=["alpha", "alpha_error"]).sort_index()  # where there is no place at all, no alpha_error
+    return rows.reindex(columns=["alpha", "alpha_error"]).sort_index()  # adds the columns if they are missing
 
 
 def borders_of(lines):
-    """Where the semantic minimum begins and the positional one ends: for each branch alpha and alpha_error by omega."""
+    """Return where the semantic minimum begins and where the positional minimum ends.
+
+    The result has, for each branch, a frame of alpha and alpha_error by omega.
+    """
     return {branch: curve(lines, f"{branch} border") for branch in MINIMA}
 
 
 def is_minimum(borders, branch, omega, alpha):
-    """Whether a branch, where it exists, is a minimum at some alphas of an omega, given `borders_of` its lines."""
+    """Return whether a branch is a minimum at some alphas of an omega, provided that it exists there.
+
+    borders: a dictionary from `borders_of`.
+    """
     border = borders[branch]["alpha"].get(omega)
     if border is None:
         return np.isfinite(alpha)
@@ -74,20 +89,23 @@ def is_minimum(borders, branch, omega, alpha):
 
 
 def branches(line):
-    """Rows of each branch and each gap over alpha, by name; the two minima also at alpha_c."""
+    """Return the rows of each branch and of each gap over alpha, by name; both minima also have a row at alpha_c."""
     names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
     names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
     return {name: line[line["what"].isin(some)].set_index("alpha").sort_index() for name, some in names.items()}
 
 
 def crossing(gaps, resamples=2000):
-    """Where the mean over data sets falls through zero for good, with its bootstrap error; NaN if it does not.
+    """Return the alpha at which the mean over data sets finally falls through zero, with its bootstrap error.
 
-    gaps: alpha by seed. Each alpha draws data sets anew, always alike: the same means have one error on all pages.
+    The result is NaN if the mean does not fall through zero.
+
+    gaps: alpha by seed. The bootstrap draws data sets independently at each alpha, from a fixed seed, so that the same
+    means have the same error on all pages.
     """
-    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
+    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # shapes (A,) and (A, S)
     drawn = np.random.default_rng(0).integers(values.shape[1], size=(resamples, *values.shape))
-    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
+    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # shape (resamples, A)
     roots = last_fall(alphas, means)
     roots = roots[np.isfinite(roots)]
     error = float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
@@ -95,35 +113,38 @@ def crossing(gaps, resamples=2000):
 
 
 def last_fall(alphas, means):
-    """Where values fall through zero for the last time, by linear interpolation; NaN where they do not fall.
+    """Return the last place where values fall through zero, by linear interpolation; NaN if they never do.
 
-    The last, as below a threshold the two students that are compared may be the same one: their difference is then
-    noise, and falls through zero by chance. Beyond it, it comes back only where some students are unfinished.
+    The last fall is used because the two students that are compared may be the same student below a threshold. Their
+    difference is then noise and falls through zero by chance. Above the threshold, the difference is noisy only where
+    some students are unfinished.
 
-    alphas, means: growing alphas, (A,), and values at each, (..., A).
+    alphas: growing, (A,).
+    means: values at each alpha, (..., A).
     """
     here, there = means[..., :-1], means[..., 1:]
     fell = (here > 0) & (there <= 0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # where they do not fall
+    with np.errstate(divide="ignore", invalid="ignore"):  # divisions where the values do not fall
         places = np.where(fell, alphas[:-1] + here / (here - there) * np.diff(alphas), np.nan)
     return np.fmax.reduce(places, axis=-1, initial=np.nan)
 
 
 def crossings(table, gap, along="omega"):
-    """`crossing` of a gap at each value of a column, or of several (a list): alpha and alpha_error by value."""
+    """Return the `crossing` of a gap for each value of a column, or of a list of columns: alpha and alpha_error."""
     return frame_of({value: crossing(gap(rows)) for value, rows in table.groupby(along)}, along)
 
 
 def shift_against_control(gaps, control):
-    """By how much the mean falls through zero later than that of a control on the same data, to first order.
+    """Return how much later a mean falls through zero than the mean of a control on the same data, to first order.
 
-    Difference of the two over the slope of the control, both by a straight line through the `NEAREST_ALPHAS` next to
-    where the control crosses. Much better known than the difference of two `crossing`, whose slopes are noisy. NaN if
-    the control does not fall through zero, or over these alphas by less than `CLEARLY`.
+    The result is the difference of both means divided by the slope of the control. Both are taken from a straight line
+    through the `NEAREST_ALPHAS` closest to the crossing of the control. This estimate has a much smaller error than the
+    difference of two values of `crossing`, whose slopes are noisy. The result is NaN if the control does not fall
+    through zero, or if its slope is not below zero by `LEAST_STEEPNESS` standard errors.
 
-    gaps, control: alpha by seed; the control has every one of both.
+    gaps, control: alpha by seed; the control has every alpha and every seed of the gaps.
     """
-    usual = control.loc[gaps.index, gaps.columns].to_numpy()  # (A, S)
+    usual = control.loc[gaps.index, gaps.columns].to_numpy()  # shape (A, S)
     alphas = gaps.index.to_numpy()
     root = last_fall(alphas, usual.mean(1))
     if np.isnan(root):
@@ -132,7 +153,7 @@ def shift_against_control(gaps, control):
     away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
     level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - root], axis=1))
     steepness = slope @ usual.mean(1)
-    if steepness > -CLEARLY * _sum_error(slope[:, None] * usual):
+    if steepness > -LEAST_STEEPNESS * _sum_error(slope[:, None] * usual):
         return NO_VALUE
     later = -level @ away.mean(1) / steepness
     to_first_order = level[:, None] * away + later * slope[:, None] * usual
@@ -140,15 +161,16 @@ def shift_against_control(gaps, control):
 
 
 def _sum_error(values):
-    """Error of the sum over alphas of means over data sets (A, S), which are independent at each alpha."""
+    """Return the error of a sum over alphas of means over data sets (A, S), which are independent at each alpha."""
     return (values.var(1, ddof=1).sum() / values.shape[1]) ** 0.5
 
 
-def shifts_by(table, control, along="omega"):
-    """`shift_against_control` of both thresholds between two sets of students trained on the same data.
+def threshold_shifts(table, control, along="omega"):
+    """Return `shift_against_control` of both thresholds for two sets of students trained on the same data.
 
-    Gives for "critical" and "linear" a frame of alpha, by how much the threshold of `table` comes later, and
-    alpha_error, by value of `along`, a column or several, where the control has a threshold.
+    The result has a frame for "critical" and one for "linear". Its rows are the values of `along` (a column or a list
+    of columns) at which the control has a threshold. Its columns are alpha, the shift of the threshold of `table` to
+    larger alpha, and alpha_error.
     """
     usual = dict(list(control.groupby(along)))
     moved = {
@@ -159,23 +181,30 @@ def shifts_by(table, control, along="omega"):
 
 
 def mean_of(values, errors):
-    """`Measured` mean of numbers with independent errors, such as shifts on different data sets; NaN of none."""
+    """Return the `Measured` mean of numbers with independent errors, such as shifts on different data sets.
+
+    The result is NaN if there are no numbers.
+    """
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else NO_VALUE
 
 
 def side_by_side(thresholds, index):
-    """Frames of alpha and alpha_error by name as columns `name` and `name_error`; NaN where one of both is missing."""
+    """Return frames of alpha and alpha_error as columns `name` and `name_error` of one frame.
+
+    Values that a frame lacks are NaN.
+    """
     known = ((name, frame.dropna().reindex(index)) for name, frame in thresholds.items())
     return pd.concat([frame.set_axis([name, f"{name}_error"], axis=1) for name, frame in known], axis=1)
 
 
-def against_theory(trained, theory, only=None):
-    """Thresholds of trained students beside those of theory; both are alpha and alpha_error by omega or other names.
+def compare_crossings(trained, theory, only=None):
+    """Return the thresholds of trained students together with the thresholds of theory.
 
-    The index as columns; `trained` and `theory` with errors, where both are known; `sigma_off`, their difference in
-    errors of both.
+    The index becomes columns. `trained` and `theory` have errors, and only rows that have both are kept. `sigma_off` is
+    their difference in units of the combined standard error.
 
-    only: some values of the index.
+    trained, theory: alpha and alpha_error by omega or by other names.
+    only: values of the index to which the result is restricted.
     """
     both = trained.dropna().join(theory, how="inner", suffixes=("_trained", ""))
     both = both[both["alpha_error_trained"] > 0]
@@ -186,21 +215,22 @@ def against_theory(trained, theory, only=None):
     return both.reset_index(names=[name or "omega" for name in both.index.names])
 
 
-# One step of replica symmetry breaking
+# One step of replica symmetry breaking (1RSB)
 
 
 def with_one_step(table, what="critical", lines=None):
-    """A threshold with one step of breaking by omega, from the experiment "one_step".
+    """Return a threshold with one step of replica symmetry breaking by omega, from the experiment "one_step".
 
-    `symmetric`, `shift` and `alpha`, each with its error by quadrature; `resolved`, whether the maximum of Phi was seen
-    on both branches. Where it was not, Phi hardly changes: the shift is the one at the last y tried.
-    Without the omega where a branch has no solution.
+    `symmetric`, `shift` and `alpha` have errors from the quadrature. `resolved` says whether the maximum of Phi was
+    found on both branches. If it was not found, Phi hardly changes, and the shift is taken at the last y tried. An
+    omega at which a branch has no solution is left out.
 
-    lines: theory of a map, if the thresholds that other pages give are to be those that the shift is added to.
+    lines: theory whose thresholds replace `symmetric`, so that the shift is added to the thresholds that other pages
+    quote.
     """
     rows = rows_of(table, what).set_index("omega").sort_index()
     resolved = rows["reason"].astype(str) == ""
-    rows = rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
+    rows = rows.reindex(columns=SHIFT_COLUMNS).astype(float).assign(resolved=resolved).dropna()
     if lines is not None:
         shared = curve(lines, what).set_axis(["symmetric", "symmetric_error"], axis=1)
         rows.update(shared)
@@ -210,9 +240,9 @@ def with_one_step(table, what="critical", lines=None):
 
 
 def ground_states(table):
-    """The lowest minima of both branches at the replica-symmetric alpha_c, from the experiment "one_step".
+    """Return the lowest minima of both branches at the replica-symmetric alpha_c, from the experiment "one_step".
 
-    Rows by omega and branch; `gained`, with its error, is the shift over phi.
+    The rows are by omega and branch. `gained`, with its error, is the shift divided by phi.
     """
     rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
     rows = rows.assign(gained=rows["shift"] / rows["phi"], gained_error=rows["shift_error"] / rows["phi"])

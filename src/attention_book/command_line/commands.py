@@ -1,7 +1,7 @@
-"""What each command of the command line does: its options in, a dictionary of results out.
+"""The commands of the command line, as functions that turn options into a dictionary of results.
 
-What a command needs is imported when it runs, so that --help and bad options answer at once. An entry
-``problem`` is one line on what failed; everything else is shown.
+A command imports what it needs when it runs, so that --help and bad options are answered at once. The entry ``problem``
+of a result is one line that says what failed. Everything else is shown.
 """
 
 import sys
@@ -16,9 +16,9 @@ from ..store.sweep import progress
 
 
 def threshold(options):
-    """alpha_c or alpha_l.
+    """Compute the threshold alpha_c or alpha_l.
 
-    JSON: alpha, stderr, kind, omega; alpha and its stderr are null where there is none.
+    JSON: alpha, stderr, kind, omega. If there is no threshold, alpha and stderr are null.
     """
     from attention_phases.quadrature import usual_points
     from attention_phases.theory import threshold
@@ -30,7 +30,7 @@ def threshold(options):
     architecture = Architecture(options.architecture, options.tokens, options.token_correlation)
     fast = Setting(task, architecture).fast
     points = options.points = usual_points("threshold", fast) if options.points is None else options.points
-    search = 8 * min(points, ROUGH_POINTS) + 3 * min(points, MIDDLE_POINTS)  # about: points evaluated
+    search = 8 * min(points, ROUGH_POINTS) + 3 * min(points, MIDDLE_POINTS)  # estimate of the points that are evaluated
     net = points, options.scrambles, options.seed
     with progress(search + 2 * points, "point", options.quiet) as bar:
         place = threshold(task, options.kind, *net, architecture=architecture, report=bar.update)
@@ -44,31 +44,31 @@ def threshold(options):
 
 
 def sweep(options):
-    """Compute the cells of an experiment, or of a grid of one's own, that are not there yet.
+    """Compute the cells of an experiment, or of your own grid, that are not stored yet.
 
-    JSON: done, skipped, failed: numbers of cells; only_in_table: of those skipped, how many the store lacks; store,
-    table: files.
+    JSON: done, skipped and failed (numbers of cells); only_in_table (the number of skipped cells that are in the table
+    but not in the store); store and table (files).
     """
     from ..experiments import own, results
 
     if options.name is None and options.grid is None:
-        raise BadInput("name", None, "an experiment, or left out beside --grid FILE")
-    for name, usual in (("name", None), ("set", []), ("profile", "paper")):
-        if options.grid and getattr(options, name) != usual:
-            raise BadInput(name, getattr(options, name), "left out beside --grid FILE, which has all sizes")
+        raise BadInput("no experiment given: name one, such as fig02, or pass --grid FILE")
+    for name, usual in (("name", None), ("--set", []), ("--profile", "paper")):
+        if options.grid and getattr(options, name.strip("-")) != usual:
+            raise BadInput(f"{name} cannot be combined with --grid FILE, because FILE has all sizes")
     if options.grid:
         path = options.store or options.grid.with_suffix(".sqlite")
         cells, folder = own.own_cells(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
     else:
         published, changes = options.profile == "paper" and not options.set, {}
         if options.set:
-            from .parameters import parse_value, texts_of  # with what reads notebooks
+            from .parameters import parse_value, texts_of  # imported here because it loads the reader of notebooks
 
             changes = {name: parse_value(text) for name, text in texts_of(options.set).items()}
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
-    options.store, options.data = path, folder  # for the origin
+    options.store, options.data = path, folder  # recorded as the origin of the numbers
     where = options.scheduler, options.device
     summary = results.compute(cells, path, folder, options.workers, options.quiet, *where)
     done = {"done": summary.done, "skipped": summary.skipped, "only_in_table": summary.elsewhere, "failed": 0}
@@ -76,7 +76,7 @@ def sweep(options):
 
 
 def verify(options):
-    """Recompute stored cells.
+    """Recompute a random sample of the stored cells and compare the results.
 
     JSON: cells, mismatches, other_minima, elsewhere.
     """
@@ -93,15 +93,15 @@ def verify(options):
 
 
 def published(options):
-    """The authors' published tables beside the stored results of the same cells.
+    """Compare the authors' published tables with the stored results of the same cells.
 
-    JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by: n, mean_z and the same for each figure and
-    quantity.
+    JSON: numbers, median_abs_z, p95_abs_z, beyond_3 (a share), not_computed; and by, which has n, mean_z and the same
+    statistics for each figure and quantity.
     """
     from ..analysis.beside_published import summary
     from ..paths import checkout
 
-    sys.path.append(str(checkout() / "data"))  # what makes a table of data/ is beside it
+    sys.path.append(str(checkout() / "data"))  # the folder has the module that makes its table
     import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)
@@ -133,16 +133,16 @@ def figure(options):
 
 
 def figures(options):
-    """The pages that the command `figure` computes: figures, tables and further pages of the book.
+    """List the pages that the command `figure` computes: figures, tables and further pages of the book.
 
-    JSON: figures, each with figure (its name), notebook, title and parameters, the names that `figure --set` takes.
+    JSON: figures, each with figure (its name), notebook, title, and parameters (the names that `figure --set` accepts).
     """
     from ..paths import notebooks, title
-    from .parameters import declared
+    from .parameters import published_values
 
     rows = []
     for name, text in notebooks().items():
-        parameters = [parameter for parameter in declared(text) if parameter != "profile"]
+        parameters = [parameter for parameter in published_values(text) if parameter != "profile"]
         about = title(text.read_text(encoding="utf-8"))
         rows.append({"figure": name, "notebook": f"notebooks/{text.name}", "title": about, "parameters": parameters})
     return {"figures": rows}

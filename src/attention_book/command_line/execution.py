@@ -1,10 +1,13 @@
-"""Execute a text notebook with given parameters, for the book or alone; nothing stale, nothing half-done."""
+"""The execution of a text notebook with given parameters, for the book or for a page alone.
+
+A notebook is executed anew if anything that it depends on has changed. An executed notebook is written whole or not at
+all.
+"""
 
 import hashlib
 import json
 import logging
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,29 +23,31 @@ from attention_phases.errors import BadInput, NotebookError, check_choice
 
 from .. import paths
 from ..experiments import PROFILES
-from ..experiments.results import stored_in
+from ..experiments.results import stored_folder
 from ..store.sweep import bar_or_lines, one_line
-from .parameters import assigned, checked, marked, notebook_of, of_profile, parse_value
+from .parameters import check_values, notebook_of, profile_values, shell_values, with_banner
 
-KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
-LONGEST_FOLDER = 70  # bytes of a temporary folder's name: with its own part, a socket's may have 103 on some systems
+KEPT_FOLDER = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
+LONGEST_FOLDER = 70  # bytes of the temporary folder's name, because some systems allow only 103 for a socket in it
 
 
 @contextmanager
-def kernels_apart():
-    """Options of papermill for kernels that nothing reaches: neither others nor a user's settings of IPython.
+def isolated_kernels():
+    """Yield options of papermill for kernels that are isolated from other processes and from IPython's user settings.
 
-    They talk over sockets in a folder of their own, not over ports, and look there for start-up files. One port of the
-    loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
+    These kernels communicate over sockets in a folder of their own, not over ports, and they look for start-up files in
+    this folder. One port of the loopback interface remains open: ipykernel opens it for the output of forked processes
+    and protects it with a secret.
     """
     short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER
-    warnings = os.environ.pop("PYTHONWARNINGS", "")  # where they are errors, those of ipykernel are too
+    warnings = os.environ.pop("PYTHONWARNINGS", "")  # turns the warnings of ipykernel into errors if it is set
     with tempfile.TemporaryDirectory(prefix="kernel-", dir=None if short else "/tmp") as folder:
         config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
-        quiet = "--IPKernelApp.log_level=50"  # the interrupt that ends a kernel is no error
+        quiet = "--IPKernelApp.log_level=50"  # hides the message about the interrupt that ends a kernel
         arguments = [quiet, f"--IPKernelApp.ipython_dir={folder}"]
         try:
-            # Killed when all is said: of a kernel that closes its sockets, ZeroMQ can complain on stderr.
+            # The kernel is killed after the last cell, because ZeroMQ can complain on stderr if a kernel closes its
+            # sockets.
             yield {"config": config, "extra_arguments": arguments, "shutdown_kernel": "immediate"}
         finally:
             os.environ["PYTHONWARNINGS"] = warnings
@@ -51,16 +56,16 @@ def kernels_apart():
 def execute(text, folder, values, changes=None, force=False, bar=False):
     """Execute a text notebook (a Path to MyST Markdown) if anything has changed, and return whether it was executed.
 
-    folder: where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
-        fails is kept as "NAME.failed.ipynb", the name that it has while it runs.
+    folder: the folder of the executed notebook, "NAME.ipynb", and of its time in seconds, "NAME.seconds". While a
+    notebook runs it is called "NAME.failed.ipynb", and it keeps this name if a cell fails.
     values: parameters that a profile sets.
-    changes: parameters that somebody sets. Where they differ from the text's own, the page is marked.
+    changes: parameters that the reader sets. If they differ from the text's own values, the page says so in a banner.
     force: execute even if nothing has changed.
-    bar: progress by cell on stderr.
+    bar: show the progress by cell on stderr.
 
-    A cell that fails raises `NotebookError`, or `BadInput` where a parameter has a value that it cannot use.
+    A cell that fails raises `NotebookError`. It raises `BadInput` if a parameter has a value that it cannot use.
     """
-    sizes, changes = checked(text, values), checked(text, changes or {})
+    sizes, changes = check_values(text, values), check_values(text, changes or {})
     done, failed = folder / f"{text.stem}.ipynb", folder / f"{text.stem}.failed.ipynb"
     inputs = fingerprint(text, [sizes, changes])
     if not force and done.exists() and nbformat.read(done, 4).metadata.get("inputs") == inputs:
@@ -73,13 +78,13 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     except KeyboardInterrupt:
         failed.unlink()
         raise
-    keep(marked(executed, text, sizes, changes), done, inputs, time.perf_counter() - began)
+    keep(with_banner(executed, text, sizes, changes), done, inputs, time.perf_counter() - began)
     failed.unlink()
     return True
 
 
 def keep(notebook, done, inputs, seconds):
-    """Write an executed notebook to `done`, whole or not at all, with its `fingerprint` and how long it took."""
+    """Write an executed notebook to `done`, whole or not at all, with its `fingerprint` and its time in seconds."""
     done.parent.mkdir(parents=True, exist_ok=True)
     partial = done.with_suffix(".partial")
     nbformat.write(_without_run(notebook, inputs), partial)
@@ -88,36 +93,34 @@ def keep(notebook, done, inputs, seconds):
 
 
 def _run(path, text, values, bar):
-    """Execute the notebook at `path` in place, its kernel beside the text."""
-    # Of the cells one may take nearly all of the time: how much is left nobody knows.
+    """Execute the notebook at `path` in place, with its kernel in the folder of the text."""
+    # One cell may take nearly all of the time, so no remaining time is shown.
     progress = bar and {"desc": text.stem, **bar_or_lines("{elapsed} so far")}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
-    for name in ("asyncio", "papermill"):  # what they say of a kernel that ends is said below, in one line
+    for name in ("asyncio", "papermill"):  # the one-line error below replaces their messages about a kernel that ends
         logging.getLogger(name).disabled = True
-    with kernels_apart() as apart:
+    with isolated_kernels() as apart:
         try:
             return papermill.execute_notebook(str(path), str(path), values, **options, **apart)
         except PapermillExecutionError as error:
             message = " ".join(error.evalue.split())
-            refused = re.fullmatch(r"(\w+) = (.*): must be (.*)", message)
-            if error.ename == BadInput.__name__ and refused:
-                name, value, allowed = refused.groups()
-                raise BadInput(name, parse_value(value), allowed) from error
+            if error.ename == BadInput.__name__:
+                raise BadInput(message) from error
             where = f"{text.name}, cell {error.exec_count}"
             raise NotebookError(f"{where}: {error.ename}: {message} (executed so far: {path})") from error
         except KeyboardInterrupt:
             raise KeyboardInterrupt("stopped: results stored so far are kept; run again to go on") from None
-        except OSError:  # a full disk
+        except OSError:  # such as a full disk
             raise
-        except Exception as error:  # of several packages: a kernel that does not start, or is killed
-            raise NotebookError(f"{text.name}: no kernel for it, or lost: {one_line(error)}") from error
+        except Exception as error:  # several packages report a kernel that does not start or is killed
+            raise NotebookError(f"{text.name}: the Jupyter kernel did not start or died: {one_line(error)}") from error
 
 
 def fingerprint(text, values):
-    """Hash of everything an executed notebook depends on."""
+    """Return a hash of everything that an executed notebook depends on."""
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
     library = sorted((paths.ROOT / "src").rglob("*.py"))
-    folders = {paths.DATA, *filter(None, map(stored_in, PROFILES))}
+    folders = {paths.DATA, *filter(None, map(stored_folder, PROFILES))}
     stored = sorted(path for folder in folders for path in folder.glob("*.parquet"))
     for path in [text, *library, *stored, paths.ROOT / "constraints.txt"]:
         digest.update(path.name.encode() + path.read_bytes())
@@ -125,7 +128,7 @@ def fingerprint(text, values):
 
 
 def with_ids(notebook):
-    """Cell names that depend on nothing but the order of the cells, and the kernel that papermill asks for."""
+    """Return a notebook whose cells are named by their order, with the kernel that papermill asks for."""
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -134,7 +137,7 @@ def with_ids(notebook):
 
 
 def _without_run(notebook, inputs):
-    """Without times and paths, so that the same inputs give the same file."""
+    """Return an executed notebook without times and paths, so that the same inputs give the same file."""
     notebook.metadata.pop("papermill", None)
     notebook.metadata["inputs"] = inputs
     for cell in with_ids(notebook).cells:
@@ -145,35 +148,35 @@ def _without_run(notebook, inputs):
     return notebook
 
 
-# One figure: its notebook with the parameters asked for, as notebook, page, pictures and numbers
+# One figure with the requested parameters, as notebook, page, pictures and numbers
 
 
 def run_figure(name, profile, settings, folder, quiet):
-    """Execute the notebook of a figure, a table or another page, by its name or its file's, and write what it shows.
+    """Execute the notebook of a figure, a table or another page, given by its name or file, and write what it shows.
 
-    settings: parameters, "name=value", that differ from those of the profile.
-    folder: where the notebook NAME.ipynb, its script NAME.py, the page page/NAME.html, and FIGURE.svg, FIGURE.csv and
-        FIGURE.json of each picture go.
-    quiet: no progress on stderr.
+    settings: parameters, "name=value", that differ from the parameters of the profile.
+    folder: the output folder. It receives the notebook NAME.ipynb, its script NAME.py, the page page/NAME.html, and the
+    files FIGURE.svg, FIGURE.csv and FIGURE.json of each figure.
+    quiet: show no progress on stderr.
 
-    Returns `notebook`, `page`, `svg`, `csv`: paths, and `parameters`: what was set.
+    Returns the paths `notebook`, `page`, `svg` and `csv`, and the `parameters` of the run.
     """
     texts = paths.notebooks()
     by_file = {text.stem: short for short, text in texts.items()}
     text = texts[check_choice("figure", by_file.get(name, name), tuple(texts))]
-    sizes, changes = of_profile(text, profile), assigned(text, settings)
+    sizes, changes = profile_values(text, profile), shell_values(text, settings)
     done = folder / f"{text.stem}.ipynb"
     try:
         execute(text, folder, sizes, changes, bar=not quiet)
         if not quiet and sys.stderr.isatty():
             print("building the page", file=sys.stderr)
-        silent = "-W", "ignore"  # also where PYTHONWARNINGS makes errors of them: those of dependencies
+        silent = "-W", "ignore"  # silences warnings of dependencies even if PYTHONWARNINGS makes them errors
         program = [sys.executable, *silent, paths.ROOT / "book" / "page.py", done, folder]
         built = subprocess.run(program, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise NotebookError(f"{text.stem} could not be made in {folder}: {error}") from error
+        raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
     if built.returncode:
-        raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
+        raise NotebookError(f"the page of {done} could not be built: {' '.join(built.stderr.split())[-300:]}")
     shown = (cell.metadata.get("mystnb") for cell in nbformat.read(done, 4).cells)
     names = [about["figure"]["name"] for about in shown if about]
     files = {kind: [folder / f"{name}.{kind}" for name in names] for kind in ("svg", "csv")}

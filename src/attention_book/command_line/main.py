@@ -1,7 +1,7 @@
-"""The book's work from a shell: `attention-phases COMMAND --help`.
+"""The command line of the book: `attention-phases COMMAND --help`.
 
-Exit codes: 0 done; 1 the work failed, or there is no result; 2 bad input; 130 stopped by Ctrl-C, 143 by
-SIGTERM; one line on stderr says why.
+Exit codes: 0 success; 1 the work failed or there is no result; 2 bad input; 130 stopped by Ctrl-C; 143 stopped by
+SIGTERM. After a failure, one line on stderr says why.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from attention_phases.records import code_in_words, origin_of
 from attention_phases.task import Task
 
 from ..experiments import GRIDS, PROFILES
-from ..paths import lacking
+from ..paths import missing_package
 from . import commands
-from .printing import about, print_anything, readable_text
+from .printing import docstring_of, print_anything, readable_text
 
-# Arguments of the library whose options have other names.
+# These arguments of the library have options with other names.
 OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation"}
 
 
@@ -33,7 +33,7 @@ def main(arguments=None):
     print_anything()
     options, stops = parser().parse_args(arguments), []
     try:
-        with np.errstate(all="ignore"), _stopped_by_sigterm(stops):  # only the result has to be finite
+        with np.errstate(all="ignore"), _stopped_by_sigterm(stops):  # intermediate results may be infinite
             result = options.command(options)
         problem = result.pop("problem", None)
         text = _json(result | {"origin": _origin(options)} if options.json else result, problem)
@@ -45,8 +45,8 @@ def main(arguments=None):
     except ModuleNotFoundError as error:
         if error.name.startswith("attention_"):
             raise
-        return _complain(lacking(options.command.__name__, error))
-    except OSError as error:  # a full disk, a folder that may not be written
+        return _complain(missing_package(options.command.__name__, error))
+    except OSError as error:  # such as a full disk or a folder without permission to write
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
         return _complain("no result at these parameters: a number is too large or too small to compute with")
@@ -57,8 +57,8 @@ def main(arguments=None):
     try:
         print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again
-        if not isinstance(error, BrokenPipeError):  # a reader such as `head` has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # to discard what a flush would write
+        if not isinstance(error, BrokenPipeError):  # a reader such as `head` closes the pipe when it has enough
             return _complain(f"the result could not be written: {error.strerror}")
     if problem:
         print(problem, file=sys.stderr)
@@ -67,7 +67,7 @@ def main(arguments=None):
 
 @contextmanager
 def _stopped_by_sigterm(stops):
-    """SIGTERM, by which a cluster ends a job, stops the work as Ctrl-C does, and is noted in `stops`."""
+    """Let SIGTERM, by which a cluster ends a job, stop the work as Ctrl-C does, and append it to `stops`."""
 
     def stop(number, frame):
         stops.append(number)
@@ -81,14 +81,14 @@ def _stopped_by_sigterm(stops):
 
 
 def _origin(options):
-    """Where the numbers come from: the command with all that it was given, the version, the commit."""
+    """Return the origin of the numbers: the command with all of its options, the version and the commit."""
     given = {name: value for name, value in vars(options).items() if name not in ("command", "json", "quiet")}
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     return origin_of(command=options.command.__name__, **plain)
 
 
 def _json(result, problem):
-    """One JSON object; `ResultError` where a number is not finite, which JSON cannot say."""
+    """Return a result as one JSON object, or raise `ResultError` if a number is not finite."""
     try:
         return json.dumps(result, allow_nan=False)
     except ValueError:
@@ -96,7 +96,7 @@ def _json(result, problem):
 
 
 def _complain(message, code=1):
-    """Say in one line what is wrong, whatever a value contains, and return the exit code."""
+    """Print an error message on one line of stderr, whatever characters it contains, and return the exit code."""
     print(" ".join(str(message).split()), file=sys.stderr)
     return code
 
@@ -105,7 +105,7 @@ def _complain(message, code=1):
 
 
 class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
-    """Help that shows each default, where there is one."""
+    """Help that shows the default of each option that has one."""
 
     def _get_help_string(self, action):
         has_one = action.default not in (None, []) and action.default is not False
@@ -117,79 +117,79 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_Defaults, **options)
 
     def error(self, message):
-        self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # without the usage text
+        self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # shows no usage text
 
 
 class _Version(argparse.Action):
-    def __call__(self, parser, *given):  # git is asked when it is
+    def __call__(self, parser, *given):  # asks git for the commit only if the option is given
         print(code_in_words())
         parser.exit()
 
 
 def parser():
-    """The parser of the command line. Its result has the function of `commands` that does the work as `command`."""
-    parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__])[0])
+    """Return the parser of the command line, whose result has the function of the chosen command as `command`."""
+    parser = _Parser(prog="attention-phases", description=docstring_of(sys.modules[__name__])[0])
     parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="version and commit")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
     common = argparse.ArgumentParser(add_help=False)
     option = common.add_argument
-    option("--json", action="store_true", help="one JSON object on stdout; in it origin: options, version, commit")
-    option("--quiet", action="store_true", help="no progress on stderr")
+    option("--json", action="store_true", help="print one JSON object; its origin has the options, version and commit")
+    option("--quiet", action="store_true", help="show no progress on stderr")
 
     def add(command):
-        text, answer = about(command)
+        text, answer = docstring_of(command)
         of_command = {"help": text, "description": text, "epilog": answer}
         subparser = subparsers.add_parser(command.__name__, **of_command, parents=[common])
         subparser.set_defaults(command=command)
         return subparser
 
     option = add(commands.threshold).add_argument
-    option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
+    option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c (critical) or alpha_l (linear)")
     option("--omega", type=float, default=Task.omega, help="weight of the positional part of the teacher, in [0, 1]")
     option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     option("--lam", type=float, default=Task.lam, help="ridge penalty")
     option("--matrix", default="standard", help='A of the teacher: standard, alternative or "a,b;c,d"')
     option("--encoding", type=float, default=Task.encoding, help="strength of the positional encoding")
-    directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
+    directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, instead of --sigma'
     option("--covariance", metavar="DIRECTIONS", default=[], help=directions)
     option("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
     option("--architecture", choices=tuple(FORMS), default="tied", help="form of the student")
-    correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
+    correlation = "correlation between the entries of any two tokens, in (-1/(L - 1), 1)"
     option("--token-correlation", type=float, default=0.0, help=correlation)
-    points = "points a scramble, a power of two (default: 16384, or 2048 beyond the standard student)"
+    points = "quadrature points per scramble, a power of two (default: 16384, or 2048 for other than standard students)"
     option("--points", type=int, help=points)
-    option("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
-    option("--seed", type=int, default=0, help="of the scrambles")
+    option("--scrambles", type=int, default=16, help="number of independent scrambles, which give the error bar")
+    option("--seed", type=int, default=0, help="seed of the scrambles")
 
     of_sweep = add(commands.sweep)
     option = of_sweep.add_argument
     option("name", choices=tuple(GRIDS), metavar="name", nargs="?", help="an experiment, such as fig02")
-    option("--grid", type=Path, metavar="FILE", help="TOML file with sizes of your own, in the place of an experiment")
-    option("--profile", choices=PROFILES, default="paper", help="at which size")
+    option("--grid", type=Path, metavar="FILE", help="TOML file with your own sizes, instead of an experiment")
+    option("--profile", choices=PROFILES, default="paper", help="size of the experiment")
     option("--store", type=Path, help="SQLite file that keeps results as they come")
     option("--data", type=Path, help="folder of the exported tables")
-    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter other than the published one")
+    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a changed parameter of the experiment")
     option("--device", default="cpu", help="where students are trained: cpu, cuda (a GPU) or auto")
     option = of_sweep.add_mutually_exclusive_group().add_argument
-    option("--workers", type=int, help="processes (default: one a core)")
+    option("--workers", type=int, help="number of processes (default: one per core)")
     option("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
 
     option = add(commands.verify).add_argument
-    option("--sample", type=int, default=20, help="cells to recompute")
-    option("--seed", type=int, default=0, help="chooses the cells")
-    option("--experiment", choices=tuple(GRIDS), metavar="NAME", help="of one experiment only")
+    option("--sample", type=int, default=20, help="number of cells to recompute")
+    option("--seed", type=int, default=0, help="seed of the choice of cells")
+    option("--experiment", choices=tuple(GRIDS), metavar="NAME", help="check only this experiment")
 
     option = add(commands.published).add_argument
     option("folder", type=Path, help="a checkout of SPOC-group/positional-and-semantic-attention, or its empirics/")
     option("--out", type=Path, help="Parquet file that keeps the comparison")
 
     option = add(commands.figure).add_argument
-    option("name", help="such as fig02; `figures` lists all")
-    sizes = "at which size; all pages take 4 (paper, results stored), 17 (laptop) or 6 (smoke) minutes of two cores"
+    option("name", help="name of a page, such as fig02; `figures` lists all names")
+    sizes = "size; all pages take 4 (paper, with stored results), 17 (laptop) or 6 (smoke) minutes on two cores"
     option("--profile", choices=PROFILES, default="paper", help=sizes)
-    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
-    option("--out", type=Path, help="folder of what is written (default: _build/figures/NAME)")
+    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a changed parameter of the notebook")
+    option("--out", type=Path, help="output folder (default: _build/figures/NAME)")
 
     add(commands.figures)
     return parser

@@ -1,7 +1,8 @@
-"""The parameters of a notebook: published values in its parameters cell, and others that a profile or a shell sets.
+"""The parameters of a notebook: published values in its parameters cell, and values that a profile or a shell sets.
 
-Names and types are checked before a notebook runs; whether a value can be used, by what uses it, such as `Task`. A page
-with other values says which, and shows figures and tables alone: no sentence of the book is about them.
+Names and types are checked before a notebook runs. The code that uses a value, such as `Task`, checks whether it is
+allowed. A page with other values names them in a banner. It shows only figures and tables, because all sentences of the
+book are about the published values.
 """
 
 import ast
@@ -20,64 +21,69 @@ from ..experiments import PROFILES
 from ..paths import read_edited
 from ..render.markup import COMPARISON
 
-HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^# .*$)", re.MULTILINE)  # of a page, with its label
+HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^# .*$)", re.MULTILINE)  # the heading of a page, with its label
 
 
 def notebook_of(text, changes=None):
-    """The notebook, not executed, that a text (a Path to MyST Markdown) is.
+    """Convert a MyST Markdown file (a Path) to a notebook without executing it.
 
-    Without cells "changed-only"; with values that are not the published ones, without those "published-only" instead.
+    With the published values, cells with the tag "changed-only" are left out. With other values, cells with the tag
+    "published-only" are left out instead.
     """
     notebook = jupytext.reads(read_edited(text), ".md")
-    other = "published-only" if unpublished(text, changes or {}) else "changed-only"
+    other = "published-only" if changed_values(text, changes or {}) else "changed-only"
     notebook.cells = [cell for cell in notebook.cells if other not in cell.metadata.get("tags", ())]
     return notebook
 
 
-def declared(text):
-    """Published values of the parameters of a text notebook, by name."""
+def published_values(text):
+    """Return the published values of the parameters of a text notebook, by name."""
     sources = _parameter_cells(read_edited(text))
     if len(sources) != 1:
-        raise NotebookError(f"{text.name}: {len(sources)} parameters cells, not one")
+        raise NotebookError(f"{text.name}: {len(sources)} cells have the tag parameters, but one is needed")
     values = assignments(sources[0])
     if "profile" not in values:
-        raise NotebookError(f"{text.name}: no parameter profile, which says at which size it runs")
+        raise NotebookError(f"{text.name}: the parameter profile is missing, which sets its size")
     return values
 
 
-@cache  # what is behind a figure asks for them, and to parse a text takes longer than all else there
+@cache  # parsing a text takes longer than everything else that is done for a figure
 def _parameter_cells(content):
-    """The sources of the parameters cells of a text."""
+    """Return the source of each parameters cell of a text."""
     cells = jupytext.reads(content, ".md").cells
     return [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", ())]
 
 
 def assignments(source):
-    """Values that lines `name = value` set, by name."""
+    """Return the values that lines of the form `name = value` set, by name."""
     return {line.targets[0].id: ast.literal_eval(line.value) for line in ast.parse(source).body}
 
 
-def of_profile(text, profile):
-    """Values that `profile` sets in a notebook: `profile` itself, and the sizes in "profiles.toml" beside the text."""
+def profile_values(text, profile):
+    """Return the values that a profile sets in a notebook: `profile`, and the sizes in the file "profiles.toml"."""
     check_choice("profile", profile, PROFILES)
     tables = tomllib.loads(read_edited(text.with_name("profiles.toml")))
     texts = sorted(path.stem for path in text.parent.glob("*.md"))
-    for name, sizes in tables.items():  # a table that nothing reads is a slip of the pen
+    for name, sizes in tables.items():  # a table that no notebook reads is probably a misspelt name
         check_choice("profile of profiles.toml", name, PROFILES)
         for table in sizes:
             check_choice(f"notebook of profile {name}", table, texts)
-    return checked(text, {**tables.get(profile, {}).get(text.stem, {}), "profile": profile})
+    return check_values(text, {**tables.get(profile, {}).get(text.stem, {}), "profile": profile})
 
 
-def checked(text, values, fixed=()):
-    """Values for parameters of a notebook but the `fixed`, each with the type of the published one, else `BadInput`."""
-    published, typed = {name: value for name, value in declared(text).items() if name not in fixed}, {}
+def check_values(text, values, fixed=()):
+    """Return values for parameters of a notebook, converted to the types of the published values.
+
+    Raises `BadInput` for a name that is not a parameter of the notebook, for a value of another type, and for a
+    parameter in `fixed`.
+    """
+    published, typed = {name: value for name, value in published_values(text).items() if name not in fixed}, {}
     for name, value in values.items():
         if name not in published:
-            names = ", ".join(published) or "it has none"
-            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {names}")
+            names = ", ".join(published) or "none"
+            raise BadInput(f"{name} is no parameter of the notebook {text.stem}, whose parameters are: {names}")
         try:
-            typed[name] = _as_type_of(published[name], value)
+            typed[name] = _convert_like(published[name], value)
         except TypeError:
             kinds = {str: "a text", int: "a whole number", float: "a number"}
             kind = kinds.get(type(published[name])) or f"of the form {format_value(published[name])}"
@@ -85,48 +91,48 @@ def checked(text, values, fixed=()):
     return typed
 
 
-def assigned(text, settings):
-    """Values from a shell: settings "name=value"; `profile` is not among them."""
-    published, values = declared(text), texts_of(settings)
+def shell_values(text, settings):
+    """Return the values that a shell sets by settings "name=value"; the parameter `profile` is not allowed."""
+    published, values = published_values(text), texts_of(settings)
     texts = {name for name, value in published.items() if isinstance(value, str)}
     typed = {name: value if name in texts else parse_value(value) for name, value in values.items()}
-    return checked(text, typed, fixed=["profile"])
+    return check_values(text, typed, fixed=["profile"])
 
 
 def texts_of(settings):
-    """Values, as texts, of settings "name=value" by name."""
+    """Return the values of settings "name=value", as texts by name."""
     values = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise BadInput("set", setting, "of the form name=value")
         if name in values:
-            raise BadInput(name, value, "set once")
+            raise BadInput(f"{name} is set more than once")
         values[name] = value
     return values
 
 
 def parse_value(text):
-    """The value of a text: a literal of Python, or a matrix "a,b;c,d"."""
+    """Return the value of a text: a literal of Python, or a matrix "a,b;c,d"."""
     try:
         if ";" in text:
             return [ast.literal_eval(f"[{row}]") for row in text.split(";")]
         return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # all that it says it raises
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # the errors of `literal_eval`
         return text
 
 
 def format_value(value):
-    """The text for `--set` that gives a value."""
+    """Return the text that gives a value in the option `--set`."""
     if isinstance(value, list) and isinstance(value[0], list):
         return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value)
     return json.dumps(value)
 
 
-def _as_type_of(like, value):
-    """`value` with the type of `like`, a whole number as a float where that is one; else TypeError."""
+def _convert_like(like, value):
+    """Return a value with the type of `like`, or raise TypeError; a whole number is accepted as a float."""
     if isinstance(like, list) and isinstance(value, list) and value:
-        return [_as_type_of(like[0], item) for item in value]
+        return [_convert_like(like[0], item) for item in value]
     if isinstance(like, float) and type(value) is int:
         return float(value)
     if type(value) is not type(like) or value == []:
@@ -137,24 +143,25 @@ def _as_type_of(like, value):
 # Pages with other values
 
 
-def unpublished(text, changes):
-    """Those of the values that somebody sets in a notebook that are not the published ones."""
-    published = declared(text)
+def changed_values(text, changes):
+    """Return the changed values of a notebook that differ from its published values."""
+    published = published_values(text)
     return {name: value for name, value in changes.items() if value != published[name]}
 
 
-def marked(notebook, text, sizes, changes):
-    """An executed notebook with a banner below its title, if any parameter is not the published one.
+def with_banner(notebook, text, sizes, changes):
+    """Return an executed notebook with a banner below its title if any parameter differs from the published value.
 
-    Where somebody has changed a value only figures and tables stay, but not those that compare with published numbers:
-    every text, and the title, is about the published value. Captions, which say what is drawn, begin with the change.
+    If the reader has changed a value, only figures and tables remain, because the title and every sentence are about
+    the published values. Tables that compare with published numbers are left out as well. Captions, which say what is
+    drawn, begin with the changed values.
 
     notebook: changed in place.
-    text: Path of the text that it was read from.
-    sizes: what a profile sets.
-    changes: what somebody sets.
+    text: Path of the text that the notebook was read from.
+    sizes: values that a profile sets.
+    changes: values that the reader sets.
     """
-    published, changed = declared(text), unpublished(text, changes)
+    published, changed = published_values(text), changed_values(text, changes)
     smaller = {name: value for name, value in sizes.items() if value != published[name] and name not in changes}
     if not changed and not smaller:
         return notebook
@@ -169,14 +176,17 @@ def marked(notebook, text, sizes, changes):
 
 
 def _name(title, text):
-    """The title of a page, with its label, without what it claims: "# Figure 2", or the name of its text (a Path)."""
+    """Return the title of a page without the claim in it: "# Figure 2", or the name of the text (a Path).
+
+    The label of the page stays in front of the title.
+    """
     label, heading = re.fullmatch(r"(.*?)# (.*)", title, re.DOTALL).groups()
     numbered = re.match(r"(Figure|Table) \d+", heading)
     return f"{label}# {numbered[0] if numbered else text.stem.replace('_', ' ').capitalize()}"
 
 
 def _says_nothing_published(cell):
-    """Whether a cell is code that does not compare with published numbers, or text that only a notebook shows."""
+    """Return whether a cell shows neither sentences nor comparisons with published numbers on its page."""
     if cell.cell_type == "markdown":
         return "remove-cell" in cell.metadata.get("tags", ())
     return not any(COMPARISON in output.get("metadata", {}) for output in cell.outputs)
@@ -202,15 +212,15 @@ def _banner(changed, smaller, published):
     if smaller:
         sizes = beside_published({name: value for name, value in smaller.items() if name != "profile"})
         size = f"<code>{smaller.get('profile', 'paper')}</code>" + (f" ({sizes})" if sizes else "")
-        larger = "errors are larger than in the published book, of which the sentences tell"
+        larger = "its errors are larger than the errors of the published book, which the sentences are about"
         lines.append(f"Computed at the reduced size {size}: {larger}.")
     paragraphs = "\n".join(f"<p>{line}</p>" for line in lines)
     return f'<div class="admonition {kind}">\n<p class="admonition-title">{title}</p>\n{paragraphs}\n</div>'
 
 
 def _change_caption(options, changed):
-    """The caption of a figure says what is changed; its description, which is of the published one, goes."""
+    """Add the changed values to the caption of a figure, and replace the description of the published figure."""
     if caption := options.get("figure", {}).get("caption"):
         options["figure"]["caption"] = f"With {changed}. {caption}"
     if "alt" in options.get("image", {}):
-        options["image"]["alt"] = f"With {changed}: what the caption says."
+        options["image"]["alt"] = f"With {changed}: see the caption."

@@ -1,4 +1,4 @@
-"""What the book's programs print: what they do, and results for people, under any settings of Python and machine."""
+"""The output of the book's programs for people, under any settings of Python and of the machine."""
 
 import inspect
 import sys
@@ -7,48 +7,51 @@ from io import TextIOWrapper
 from attention_phases.measured import with_error
 
 
-def about(thing):
-    """The first line of a docstring, and the rest of it as one; where Python leaves docstrings out, from the source."""
+def docstring_of(thing):
+    """Return the first line of a docstring and the rest as one line.
+
+    If Python runs without docstrings, they are read from the source.
+    """
     first, _, rest = (thing.__doc__ or inspect.getsource(thing).split('"""')[1]).partition("\n")
     return first, " ".join(rest.split())
 
 
 def print_anything():
-    """Print as an escape, such as \\u03b1, what stdout cannot carry where the locale is not UTF-8; stderr does so."""
-    if isinstance(sys.stdout, TextIOWrapper):  # not in a notebook
+    """Make stdout print characters that its encoding lacks as escapes, such as \\u03b1, as stderr does."""
+    if isinstance(sys.stdout, TextIOWrapper):  # it is not in a notebook
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def readable_text(result):
-    """A line for each quantity, the first one with the `stderr` in brackets; then tables."""
+    """Return a result as text: a line for each quantity, the first with its `stderr` in brackets, then the tables."""
     result = dict(result)
     if error := result.pop("stderr", None):
         first = next(iter(result))
         result[first] = with_error(result[first], error)
     tables = {name: rows for name, rows in result.items() if isinstance(rows, list) and isinstance([*rows, 0][0], dict)}
-    values = {name: _shown(value) for name, value in result.items() if name not in tables}
+    values = {name: _value_text(value) for name, value in result.items() if name not in tables}
     width = max(map(len, values), default=0)
     lines = "\n".join(f"{name:{width}} = {value}" for name, value in values.items())
     return "\n\n".join(filter(None, [lines, *map(_table, tables.values())]))
 
 
 def _table(rows):
-    """Rows (dicts of the same names) in aligned columns: words to the left, numbers to the right."""
-    lines = [[*rows[0]], *([_shown(value) for value in row.values()] for row in rows)]
+    """Return rows (dicts of the same names) as a text in aligned columns: words to the left, numbers to the right."""
+    lines = [[*rows[0]], *([_value_text(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     adjusts = [str.ljust if isinstance(value, str) else str.rjust for value in rows[0].values()]
     aligned = [[adjust(text, width) for adjust, text, width in zip(adjusts, line, widths)] for line in lines]
     return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
-def _shown(value):
-    """A value for people: six digits of a number, matrices as "a, b; c, d"."""
+def _value_text(value):
+    """Return a value as text for people: numbers with six digits, matrices as "a, b; c, d"."""
     if value is None:
         return "none"
     if isinstance(value, str | int):
         return str(value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
+        return ", ".join(f"{name} {_value_text(entry)}" for name, entry in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return ("; " if value and isinstance(value[0], list) else ", ").join(map(_shown, value)) or "none"
+        return ("; " if value and isinstance(value[0], list) else ", ").join(map(_value_text, value)) or "none"
     return f"{value:.6g}"

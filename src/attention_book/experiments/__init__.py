@@ -1,12 +1,14 @@
-"""Every experiment by its name.
+"""The registry of all experiments by name.
 
-`paper` has those of the paper's figures: a file by figure, of Figures 10 to 12 one, and of 4 to 6 and Table 1 the
-counting task. `beyond` has those of the pages beyond the paper, by question, and `audit` those that ask why published
-values differ from ours. A file is all of its experiments. What several share is here: how sizes are written down
-(`grids`), what a cell's type says (`kinds`), cells on data sets (`students`) and of theory (`lines`).
+`paper` has the experiments of the paper's figures: one file per figure, except that Figures 10 to 12 share a file, and
+Figures 4 to 6 share one with Table 1, the counting task. `beyond` has the experiments of the pages beyond the paper,
+one file per question. `audit` has the experiments that ask why published values differ from ours. Each file defines
+everything that belongs to its experiments only. The modules here are shared: `grids` (how sizes are written down),
+`kinds` (properties of a type of cells), `students` (cells on data sets) and `lines` (cells of theory).
 """
 
-# These register their experiments: of the paper by figure, of what it leaves open by question, and of its own numbers.
+# Importing these modules registers their experiments: checks of the published numbers, questions that the paper leaves
+# open, and the figures of the paper.
 from .audit import published_rule, published_tables  # noqa: F401
 from .beyond import (  # noqa: F401
     another_task,

@@ -1,4 +1,4 @@
-"""How an experiment is written down: a table of sizes by profile, of which every combination is a cell."""
+"""The tables of sizes that define an experiment: for each profile, every combination of the sizes is a cell."""
 
 from dataclasses import fields, replace
 from inspect import signature
@@ -10,39 +10,42 @@ from attention_phases.errors import check_choice
 from attention_phases.task import Task
 
 PROFILES = ("paper", "laptop", "smoke")
-ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # as published
+ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # the published grid
 OMEGAS = [round(0.02 * k, 2) for k in range(1, 26)]
 
-OF_TASK = [field.name for field in fields(Task)]
-GRIDS = {}  # by name: a function of the profile, and of parameters that differ from the published ones
+TASK_FIELDS = [field.name for field in fields(Task)]
+GRIDS = {}  # functions by name that return cells for a profile and for parameters that differ from the published ones
 
 
 def grid(name, profile, **changes):
-    """Cells of the experiment `name` at the size of `profile`, other than published where `changes` says so."""
+    """Return the cells of the experiment `name` at the size of a profile.
+
+    changes: parameters that differ from the published ones.
+    """
     check_choice("name", name, tuple(GRIDS))
     check_choice("profile", profile, PROFILES)
     takes = signature(GRIDS[name]).parameters
-    if "changes" not in takes:  # an experiment with parameters of its own
+    if "changes" not in takes:  # the experiment has its own parameters
         for parameter in changes:
             check_choice("parameter", parameter, [*takes][1:])
     return GRIDS[name](profile, **changes)
 
 
 def register(cell_type, name, fixed=None):
-    """Return what registers an experiment of this name, called with its sizes: ``paper=``, ``laptop=`` and ``smoke=``.
+    """Return a function that registers an experiment and takes its sizes: ``paper=``, ``laptop=`` and ``smoke=``.
 
     The size of a profile is a table, or a list of tables, whose cells follow one another. In a table, a list or a range
-    is an axis: cells take each of its values, those of the last axis fastest. An axis "task alpha" has pairs of values.
-    Everything else is the value of a field. The docstring of the experiment's file says what it is about, under
-    "Experiments:".
+    is an axis, and the cells take every combination of the values of all axes. The last axis varies fastest. An axis
+    "task alpha" has pairs of values. Everything else in a table is the value of a field. The docstring of the
+    experiment's file describes the experiment under "Experiments:".
 
-    fixed: values of what a table does not name.
+    fixed: values of fields that a table does not name.
     """
 
     def at_sizes(**sizes):
         def cells_at(profile, **changes):
             tables = sizes[profile] if isinstance(sizes[profile], list) else [sizes[profile]]
-            return [cell for table in tables for cell in cells_of(name, cell_type, completed(table, fixed), **changes)]
+            return [cell for table in tables for cell in cells_of(name, cell_type, fill_table(table, fixed), **changes)]
 
         GRIDS[name] = cells_at
 
@@ -50,8 +53,11 @@ def register(cell_type, name, fixed=None):
 
 
 def cells_of(name, cell_type, table, **changes):
-    """The cells of a table, see `register`; `changes` are of its values, or of parameters of the task they share."""
-    of_task = OF_TASK if isinstance(table.get("task"), Task) else []
+    """Return the cells of a table, see `register`.
+
+    changes: values that replace values of the table, or parameters of the task that the cells share.
+    """
+    of_task = TASK_FIELDS if isinstance(table.get("task"), Task) else []
     for parameter in changes:
         check_choice("parameter", parameter, (*table, *of_task))
     task = {name: value for name, value in changes.items() if name not in table}
@@ -69,21 +75,21 @@ def cells_of(name, cell_type, table, **changes):
     return cells
 
 
-def completed(table, usual):
-    """A table with the usual values of what it does not name, before its own."""
+def fill_table(table, usual):
+    """Return a table with usual values for the fields that it does not name; these fields come first."""
     return {field: value for field, value in (usual or {}).items() if field not in table} | table
 
 
 def tasks(omegas, **parameters):
-    """A task for each omega."""
+    """Return a task for each omega."""
     return [Task(omega=omega, **parameters) for omega in omegas]
 
 
-def at(*points):
-    """Points (omega, alpha, ...) with the task in the place of omega."""
+def with_tasks(*points):
+    """Return points (omega, alpha, ...) as points (task, alpha, ...)."""
     return [(Task(omega=omega), *rest) for omega, *rest in points]
 
 
 def data_sets(by_dimension):
-    """An axis "d seed": so many data sets by dimension."""
+    """Return an axis "d seed" with the given number of data sets for each dimension."""
     return [(d, seed) for d, count in by_dimension.items() for seed in range(count)]

@@ -1,47 +1,52 @@
-"""What all cells of one type share: the worker that computes them, how they are computed again, and what is theirs."""
+"""The properties of a type of cells: its worker, its tolerances, and how its results are checked."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-# The linear fit's sums have alpha d^2 terms in float32. Where these are a million or more, recomputed fits differ by up
-# to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
+# The sums of the linear fit have alpha d^2 terms in float32. If there are a million or more, recomputed fits differ by
+# up to 3.9e-13 per term (in 262 cells). The standard deviation between data sets is 2e-4.
 LINEAR_TERM = 1e-12
-# The part of a training loss that no student can avoid was stored as a difference of squares in float32: off by up to
-# 1.1e-7 (alpha/d)^(1/2) in 155 data sets of d = 10 to 1000, as the machine rounds. Computed again it has no such error.
+# The part of a training loss that no student can avoid was stored as a difference of squares in float32. Its rounding
+# error depends on the machine and is up to 1.1e-7 (alpha/d)^(1/2) in 155 data sets of d = 10 to 1000. A recomputed loss
+# does not have this error.
 FLOOR_TERM = 2e-7
-# Relative displacements of the weights of the start. The smallest is one rounding of float32, as another machine makes
-# it; larger ones, up to 2e-4, find more of the ends that lie side by side.
+# These are relative displacements of the weights of the start. The smallest is the size of one rounding of float32,
+# which may differ between machines. Larger displacements, up to 2e-4, find more of the neighbouring minima.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
-BEGINNING = 2  # rows
-BY_ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
+BEGINNING = 2  # number of rows that a beginning has
+ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
 
-Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; one without a tolerance must be equal
+Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; a column without one must be equal
 
 
 class Kind(NamedTuple):
-    """A type of cells. Its functions import torch and theory when they are called, so that to read loads neither."""
+    """A type of cells, with the functions that compute and check them.
 
-    worker: Callable  #: gives the rows of a cell
-    tolerances: Tolerances  #: how far columns may differ when they are computed again, see `verification.agree`
-    unrepeatable: Mapping[str, str] = {}  #: columns that differ from run to run, and why
-    #: A column, and its value in rows of runs that did not settle: rounding decides there what another machine finds.
+    Its functions import torch and the theory when they are called, so that reading results loads neither.
+    """
+
+    worker: Callable  #: returns the rows of a cell
+    tolerances: Tolerances  #: allowed differences of recomputed columns, see `verification.agree`
+    unrepeatable: Mapping[str, str] = {}  #: columns that differ from run to run, with the reason
+    #: A column and its value in rows of runs that did not settle. Rounding decides what another machine finds in these
+    #: rows.
     unsettled: tuple[str, Any] | None = None
-    #: Gives the first rows, `BEGINNING` of them, where a whole run is too long, or too sensitive to rounding.
+    #: Returns the first `BEGINNING` rows, for cells whose whole run is too long or too sensitive to rounding.
     beginning: Callable | None = None
-    #: Gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
+    #: Returns the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     runs: Callable | None = None
 
     def repeat(self, cell) -> list[dict]:
-        """Rows of a cell, computed again: those of `repeatable`."""
+        """Return the recomputed rows of a cell that correspond to the rows of `repeatable`."""
         return [row for row in (self.beginning or self.worker)(cell) if self.unsettled not in row.items()]
 
     def repeatable(self, rows):
-        """Those of the stored rows (a frame) of one cell that another machine finds again."""
+        """Return the rows of a cell that another machine can reproduce, selected from its stored rows (a frame)."""
         rows = rows.head(BEGINNING) if self.beginning else rows
         return rows[rows[self.unsettled[0]] != self.unsettled[1]] if self.unsettled else rows
 
     def tolerances_of(self, rows) -> Tolerances:
-        """The tolerances for the stored rows (a frame) of one cell."""
+        """Return the tolerances for the stored rows (a frame) of one cell."""
         if "d" not in rows:
             return self.tolerances
         alpha, d = rows[["alpha", "d"]].iloc[0]
@@ -52,16 +57,16 @@ class Kind(NamedTuple):
         }
 
 
-def work(cell, **options) -> list[dict]:
-    """Rows of a cell of any kind."""
+def compute_rows(cell, **options) -> list[dict]:
+    """Return the rows of a cell of any kind."""
     return cell.kind.worker(cell, **options)
 
 
 def displaced_runs(cell):
-    """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
-    return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
+    """Return the rows of several runs of a cell, of which all but the first start from displaced weights."""
+    return [compute_rows(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
 
 
 def with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:
-    """Tolerances of columns, and of their errors."""
+    """Return tolerances of columns and of their errors."""
     return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)

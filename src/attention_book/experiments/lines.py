@@ -1,4 +1,4 @@
-"""Cells of theory: lines along alpha, of the standard student and of other architectures."""
+"""The cells of theory along alpha, for the standard student and for other architectures."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,24 +10,26 @@ from attention_phases.task import Task
 
 from .grids import ALPHAS, register
 from .kinds import Kind, with_errors
-from .students import INFORMED, OF_COLUMNS, OF_TEACHERS
+from .students import INFORMED, PAIR_OVERLAPS, TEACHER_OVERLAPS
 
-# Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
-OF_NUMBER, OF_END, OF_VARIANT = 16, 2, 4
-OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
+# These are factors of the line's number of points. A crossing, a border and an end are single numbers, so that more
+# points are affordable.
+NUMBER_POINTS, END_POINTS, VARIANT_POINTS = 16, 2, 4
+THRESHOLD_KINDS = ("critical", "linear")  # thresholds of the standard student
 
-# Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
-_OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
-THEORY = with_errors((*_OF_THEORY, *OF_COLUMNS, *OF_TEACHERS), (1e-3, 1e-9), (5e-2, 1e-9))
+# At places where the proximal point jumps, the solver ends within a fifth of an error bar of the fixed point, and
+# rounding decides where.
+_THEORY_COLUMNS = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
+THEORY = with_errors((*_THEORY_COLUMNS, *PAIR_OVERLAPS, *TEACHER_OVERLAPS), (1e-3, 1e-9), (5e-2, 1e-9))
 
-# What a row may be about.
+# These are the labels of rows.
 ROWS = ("baseline", "symmetric", "both", "gap", "symmetric gap", "critical", "linear", "second", "semantic at linear")
 ROWS += INFORMED
 ROWS += tuple(
     f"{branch} {place}" for branch in INFORMED for place in ("at critical", "start", "stop", "border", "limit")
 )
 
-# Of a line: alphas, quadrature points a scramble, scrambles.
+# A line has alphas, a number of quadrature points per scramble, and a number of scrambles.
 LINE = {
     "paper": {"alphas": tuple(ALPHAS), "points": 2**10, "scrambles": 16},
     "laptop": {"alphas": tuple(ALPHAS[::2]), "points": 2**7, "scrambles": 16},
@@ -36,16 +38,17 @@ LINE = {
 
 
 def standard_line(cell) -> list[dict]:
-    """Return the rows of a `LineCell`, each with `what` and, but for "baseline", `alpha`.
+    """Return the rows of a `LineCell`; each has a label `what` and, except for "baseline", an `alpha`.
 
     - "baseline": the `test_mse` of the linear model;
     - "gap" and "symmetric gap": see `thresholds.loss_gap`;
-    - "semantic", "positional", and "symmetric" where one of the others is missing: a branch, one row for each alpha,
-      as from `branches.row_of`;
-    - "critical" and "linear", with `alpha_error`: the thresholds, where there are any;
-    - "semantic at critical" and "positional at critical": rows as of a branch;
-    - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
-      `reason` of the solution beyond it, or `NO_CONVERGENCE` where the end is known to a step alone;
+    - "semantic", "positional", and "symmetric" at alphas where one of the other branches is missing: a branch, one row
+      for each alpha, as from `branches.row_of`;
+    - "critical" and "linear", with `alpha_error`: the thresholds that exist;
+    - "semantic at critical" and "positional at critical": rows like the rows of a branch;
+    - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch inside the range of
+      alphas. The `reason` is the reason of the solution beyond the end, or `NO_CONVERGENCE` if the end is known
+      only to one step of alpha;
     - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
     """
     from attention_phases.quadrature import usual_points
@@ -61,8 +64,8 @@ def standard_line(cell) -> list[dict]:
         branches["symmetric"] = follow(task, "symmetric", missing, cell.points, **quadrature)
     baseline = linear_baseline(task)
     rows = [{"what": "baseline", "test_mse": baseline}, *_gap_rows(branches), *_branch_rows(task, branches)]
-    for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
-    for kind in OF_STANDARD:
+    for_numbers = min(NUMBER_POINTS * cell.points, usual_points("threshold"))
+    for kind in THRESHOLD_KINDS:
         if all(branches[branch] for branch in COMPARED_BRANCHES[kind]) or not alphas:
             near = guess_from_known(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
@@ -74,7 +77,7 @@ def standard_line(cell) -> list[dict]:
                     for branch, solution in crossing.solutions.items()
                 ]
     for branch in INFORMED:
-        ends = branch_ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
+        ends = branch_ends(task, branch, alphas, branches[branch], points=END_POINTS * cell.points, **quadrature)
         rows += [{**mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
@@ -84,12 +87,13 @@ def standard_line(cell) -> list[dict]:
 
 
 def variant_line(cell) -> list[dict]:
-    """Return the rows of an `ArchitectureLineCell`: as of `standard_line` up to the thresholds.
+    """Return the rows of an `ArchitectureLineCell`, which are the rows of `standard_line` up to the thresholds.
 
-    The branches are those of the cell, and if it has alphas the thresholds are those between them: a search over all
-    alpha takes longer than the line. The "semantic limit" and so on, with `alpha_error`, are `ends.gain_crossing`. With
-    rank 2 the semantic branch leaves the positional one continuously where that becomes a saddle. Semantic solutions
-    before this limit are left out: the asymmetry of the points would show as theta.
+    The branches are the branches of the cell. If the cell has alphas, only thresholds between these alphas are found,
+    because a search over all alpha takes longer than the line. The rows "semantic limit" and so on, with `alpha_error`,
+    are `ends.gain_crossing`. For rank 2 the semantic branch separates continuously from the positional branch where the
+    positional branch becomes a saddle. Semantic solutions before this limit are left out, because the asymmetry of the
+    points would appear as theta.
     """
     from attention_phases.theory import follow, linear_baseline, threshold
     from attention_phases.theory.thresholds import COMPARED_BRANCHES, guess_from_known
@@ -109,14 +113,14 @@ def variant_line(cell) -> list[dict]:
         if branches.keys() >= set(compared):
             near = guess_from_known(kind, branches, baseline)
             if near.exists or not alphas:
-                crossing = threshold(task, kind, OF_VARIANT * cell.points, **options, near=near)
+                crossing = threshold(task, kind, VARIANT_POINTS * cell.points, **options, near=near)
                 if crossing.exists:
                     rows.append(mark(kind, crossing.alpha))
     return rows
 
 
 def mark(what, alpha):
-    """A row of one place on the line."""
+    """Return the row of one place on the line."""
     return {"what": what, "alpha": alpha.value, "alpha_error": alpha.error}
 
 
@@ -131,7 +135,7 @@ def _branch_rows(task, branches):
 
 
 def _gap_rows(branches):
-    """Rows of the training losses minus that of the positional branch."""
+    """Return the rows of the training losses minus the training loss of the positional branch."""
     from attention_phases.theory.thresholds import loss_gap
 
     rows = []
@@ -143,7 +147,7 @@ def _gap_rows(branches):
 
 
 def _limits(task, branches, **options):
-    """Branch to the alpha where it turns from a saddle into a minimum, of those that do."""
+    """Return, for each branch that turns from a saddle into a minimum, the alpha at which it does so."""
     from attention_phases.theory.branches import solve_from
     from attention_phases.theory.ends import gain_crossing
 
@@ -161,17 +165,17 @@ def _limits(task, branches, **options):
     return limits
 
 
-def finite(row):
-    """A row without the numbers that are not finite."""
+def prune(row):
+    """Return a row without its numbers that are not finite."""
     return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
 
 
 @dataclass(frozen=True)
 class OnNets:
-    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws.
+    """The theory of one task with `points` points in each of `scrambles` scrambles, which are drawn with `seed`.
 
     Columns:
-        seed: of the quadrature's scrambles
+        seed: seed of the scrambles of the quadrature
     """
 
     experiment: str
@@ -182,7 +186,7 @@ class OnNets:
 
     @property
     def quadrature(self) -> dict:
-        """How the points are scrambled."""
+        """The options of the quadrature that set its scrambles."""
         return {"scrambles": self.scrambles, "seed": self.seed}
 
 
@@ -199,11 +203,11 @@ class LineCell(OnNets):
             - semantic at critical: the solution of the semantic branch at alpha_c
             - positional at critical: the solution of the positional branch at alpha_c
             - critical: alpha_c, where the training losses of both branches cross
-            - linear: alpha_l, where the semantic test error meets that of the linear model
-            - gap: by how much the training loss of the semantic branch exceeds that of the positional one
-            - symmetric gap: by how much the training loss of the symmetric branch exceeds that of the positional one
-            - both: a solution of rank 2 that follows two columns of the teacher, and not the positions
-            - second: alpha where the training loss of that solution falls below that of one column and the positions
+            - linear: alpha_l, where the semantic test error crosses the test error of the linear model
+            - gap: training loss of the semantic branch minus the training loss of the positional branch
+            - symmetric gap: training loss of the symmetric branch minus the training loss of the positional branch
+            - both: a solution of rank 2 that overlaps with both columns of the teacher but not with the positions
+            - second: alpha where this solution gets a lower training loss than one column together with the positions
             - semantic start: alpha where the semantic branch begins
             - semantic stop: alpha where the semantic branch ends
             - semantic border: alpha where the semantic branch turns from a saddle into a minimum, or ends
@@ -222,7 +226,7 @@ class LineCell(OnNets):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A line of theory for another architecture, see `variant_line`."""
+    """The line of theory of another architecture along alpha, see `variant_line`."""
 
     kind: ClassVar = LineCell.kind._replace(worker=variant_line)
 

@@ -1,4 +1,4 @@
-"""Grids of one's own: sizes by name, from Python or from a TOML file."""
+"""Grids of the reader's own: sizes by name, from Python or from a TOML file."""
 
 import tomllib
 from dataclasses import fields
@@ -11,33 +11,36 @@ from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
 from ..paths import read_edited
-from .grids import OF_TASK, cells_of
+from .grids import TASK_FIELDS, cells_of
 from .students import INFORMED, ArchitectureCell, StudentCell
 
-OF_ARCHITECTURE = [field.name for field in fields(Architecture)]
-USUAL = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # sizes that a grid does not name
-WHOLE = ("matrix", "spectrum", "clusters", "teachers")  # its parameters that are lists themselves
+FORM_FIELDS = [field.name for field in fields(Architecture)]
+USUAL_SIZES = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # values of sizes that a grid does not name
+LIST_FIELDS = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a task whose single values are lists
 
 
 def own_cells(sizes, experiment):
-    """The cells of a table of sizes, see `results.sweep`."""
-    table = USUAL | dict(sizes)
+    """Return the cells of a table of sizes, see `results.sweep`."""
+    table = USUAL_SIZES | dict(sizes)
     for name in table:
-        check_choice("size", name, ("alpha", "d", *USUAL, *OF_TASK, *OF_ARCHITECTURE))
+        check_choice("size", name, ("alpha", "d", *USUAL_SIZES, *TASK_FIELDS, *FORM_FIELDS))
     for name in ("alpha", "d"):
         if name not in table:
-            raise BadInput("sizes", [*sizes], f"such that {name} is among them")
+            raise BadInput(f"sizes lack {name}: alpha and d are needed")
     table = {name: _listed(value) if hasattr(value, "tolist") else value for name, value in table.items()}
-    table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in WHOLE}
-    axes = {name: value for name, value in table.items() if isinstance(value, list) and name not in WHOLE}
+    table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in LIST_FIELDS}
+    axes = {name: value for name, value in table.items() if isinstance(value, list) and name not in LIST_FIELDS}
     table |= {name: check_several(name, value) for name, value in axes.items()}
     table["seeds"] = check_seeds(table["seeds"])
     table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
-    return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in WHOLE if name in table})
+    return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in LIST_FIELDS if name in table})
 
 
 def _listed(array):
-    """Its numbers, to 12 digits: 0.30000000000000004 would have other sentences than 0.3."""
+    """Return the numbers of an array rounded to 12 digits.
+
+    Without rounding, 0.30000000000000004 and 0.3 would have different sentences.
+    """
     array = np.asarray(array)
     if array.ndim and np.issubdtype(array.dtype, np.floating):
         return [_listed(row) if row.ndim else float(f"{row:.12g}") for row in array]
@@ -45,21 +48,21 @@ def _listed(array):
 
 
 def _own_cell(experiment, **values):
-    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # with torch, slow to load
+    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # slow to load because of torch
 
-    task = Task(**{name: values[name] for name in OF_TASK if name in values})
-    architecture = Architecture(**{name: values[name] for name in OF_ARCHITECTURE if name in values})
+    task = Task(**{name: values[name] for name in TASK_FIELDS if name in values})
+    architecture = Architecture(**{name: values[name] for name in FORM_FIELDS if name in values})
     check_choice("optimizer", values["optimizer"], ("lbfgs",) if task.l1 else tuple(OPTIMIZERS))
     for start in values["starts"]:
         check_choice("start", start, STARTS if architecture.form == "tied" else starts_of(architecture.form))
     size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
     cell = StudentCell(experiment, task, *size)
-    cell.sentences()  # refuses a size that is none
+    cell.sentences()  # rejects sizes that are not allowed
     return cell if architecture == STANDARD else ArchitectureCell(**vars(cell), architecture=architecture)
 
 
 def read_grid(path):
-    """The sizes in a TOML file."""
+    """Return the sizes in a TOML file."""
     try:
         return tomllib.loads(read_edited(Path(path)))
     except ValueError as error:

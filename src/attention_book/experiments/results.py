@@ -1,4 +1,4 @@
-"""Results of an experiment: read from `data/` where they are, computed where they are missing; and of one's own."""
+"""Results of experiments, which are read from `data/` or computed, and of the reader's own sweeps."""
 
 import json
 import os
@@ -24,38 +24,38 @@ from ..store import provenance
 from ..store.parquet import column_value, export, load
 from ..store.sweep import Store, cluster, run
 from . import GRIDS, grid
-from .kinds import work
+from .kinds import compute_rows
 from .own import own_cells
 
-STORED = "ATTENTION_PHASES_STORED"  # environment variable: a folder that has the results of reduced size, for tests
-BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}
-READ = []  # what `read` has given in this process: name, and the changes, of each experiment
+STORE_NAME = "ATTENTION_PHASES_STORED"  # environment variable that names a folder of results at reduced size, for tests
+DEFAULTS = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}
+READINGS = []  # name and changes of each experiment that `read` has returned in this process
 
 
 def read(name, profile, task=None, **changes):
-    """Table of an experiment, one row for each cell and start.
+    """Return the table of an experiment, one row for each cell and start.
 
-    What was read is noted in `READ`, from which a figure names the data behind it.
+    Each call is recorded in `READINGS`, so that a figure can name its data.
 
     Args:
         name: a key of `experiments.GRIDS`.
-        profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
-            size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
-            folder they compute nothing: `ResultError` if the folder lacks a result.
+        profile: "paper" reads `data/` and computes the results that are missing there. "laptop" and "smoke" compute
+            everything at reduced size and keep it under `_build/results/` until the code that computes it changes. If
+            `STORE_NAME` names a folder, they only read it, and a missing result is a `ResultError`.
         task: the `Task` of all cells, if it may differ from the published one.
         changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
     """
     changes = (vars(task) if task else {}) | changes
     cells = grid(name, profile, **changes)
-    if (name, changes) not in READ:
-        READ.append((name, changes))
+    if (name, changes) not in READINGS:
+        READINGS.append((name, changes))
     return read_cells(name, profile, cells)
 
 
 def read_cells(name, profile, cells):
-    """The same of some cells of an experiment, which its grid may lack; they are not noted."""
-    kept = stored_in(profile)
-    rows = of_cells(kept / f"{name}.parquet", cells) if kept else None
+    """Return the table of given cells of an experiment, which need not be in its grid; the call is not recorded."""
+    kept = stored_folder(profile)
+    rows = cell_rows(kept / f"{name}.parquet", cells) if kept else None
     if rows is not None:
         return rows
     if kept and profile != "paper":
@@ -64,17 +64,17 @@ def read_cells(name, profile, cells):
     folder = folder_of(profile)
     table = folder / stored.name
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f"{name}.lock"):  # of several notebooks that need it, one computes and the others wait
+    with FileLock(folder / f"{name}.lock"):  # if several notebooks need it, one computes and the others wait
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
-        if of_cells(table, cells) is None:
-            in_process = profile == "smoke"  # to start processes would take longer than the cells
+        if cell_rows(table, cells) is None:
+            in_process = profile == "smoke"  # starting processes would take longer than the cells
             compute(cells, folder / f"{name}.sqlite", folder, workers=None, quiet=True, in_process=in_process)
-    return of_cells(table, cells)
+    return cell_rows(table, cells)
 
 
 def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu"):
-    """Train students of every combination of some sizes, and return their table; run again, it goes on where it was.
+    """Train students of every combination of some sizes, and return their table; a second run continues a stopped one.
 
     >>> from tempfile import TemporaryDirectory
     >>> from attention_book import sweep
@@ -83,19 +83,20 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
     >>> table.groupby(["omega", "start"]).size().tolist()
     [2, 2, 2, 2]
 
-    Each row has the columns of `train` but `converged`, those of its cell, and where it was computed.
+    Each row has the columns of `train` except `converged`, the columns of its cell, and its provenance.
 
     Args:
-        sizes: by name `alpha`, `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`,
-            as for `train`. A list, a range or an array is an axis, unless the parameter is a list itself; numbers of an
-            array count to 12 digits, so that 0.3 of `linspace` is that of a list. Or a list of cells.
-        store: SQLite file that keeps results as they come. The table is written beside it as Parquet, with the rows of
-            all cells that the store has; what is returned has those of these sizes. `attrs` name both files.
-        workers: processes, by default one a core, 1 for this one.
-        quiet: no progress on stderr.
-        scheduler: address of a Dask cluster, in the place of workers.
-        device: as for `train`. On a GPU the cells run in this process, unless there are `workers`; the column
-            `accelerator` names it.
+        sizes: a dictionary with `alpha`, `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and
+            `seeds`, as for `train`. A list, a range or an array is an axis, unless a single value of the parameter is a
+            list. Numbers of an array are rounded to 12 digits, so that 0.3 in `linspace` equals 0.3 in a list. Instead
+            of a dictionary, `sizes` may be a list of cells.
+        store: SQLite file that keeps the results as they come. The table of all cells in the store is written beside it
+            as Parquet. The returned table has only the cells of these sizes. Its `attrs` name both files.
+        workers: number of processes, by default one per core; 1 means this process.
+        quiet: show no progress on stderr.
+        scheduler: address of a Dask cluster, which replaces the workers.
+        device: as for `train`. On a GPU the cells run in this process unless `workers` are given, and the column
+            `accelerator` names the GPU.
     """
     check_kind("sizes", sizes, Mapping | list | tuple)
     check_kind("store", store, str | Path)
@@ -104,51 +105,52 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
     store = Path(store)
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells or not all(hasattr(cell, "experiment") for cell in cells):
-        raise BadInput("sizes", sizes, "by name, or cells, one at least")
+        raise BadInput("sizes must be a dictionary of named sizes or a list of at least one cell")
     in_process = workers == 1 and scheduler is None
     compute(cells, store, store.parent, workers, quiet, scheduler, device, in_process)
     table = store.parent / f"{cells[0].experiment}.parquet"
-    rows = of_cells(table, cells)
+    rows = cell_rows(table, cells)
     rows.attrs |= origin_of(store=str(store), table=str(table))
     return rows
 
 
-def of_cells(path, cells):
-    """The rows of some cells in a table, or None where it has not all of them."""
+def cell_rows(path, cells):
+    """Return the rows of given cells of a table, or None if the table does not have all of these cells."""
     if not path.exists():
         return None
     rows, wanted = load(path), {canonical(cell) for cell in cells}
     return rows[rows["cell"].isin(wanted)] if wanted <= set(rows["cell"]) else None
 
 
-def stored_in(profile):
-    """The folder of stored results that a profile reads, or None."""
-    named = os.environ.get(STORED)
+def stored_folder(profile):
+    """Return the folder of stored results that a profile reads, or None."""
+    named = os.environ.get(STORE_NAME)
     return DATA if profile == "paper" else named and Path(named)
 
 
 def folder_of(profile):
-    """Where results of a profile are kept that were computed for it, those of other code apart."""
+    """Return the folder of the results that are computed for a profile; it changes when the code changes."""
     checkout()
     return BUILT / profile / provenance.source_digest()
 
 
 def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="cpu", in_process=False):
-    """Compute the cells that neither the store nor the table in `folder` has, and export them; return a `Summary`.
+    """Compute the cells that are in neither the store nor the table in `folder`, export them, and return a `Summary`.
 
-    Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
-    one after the other, if `in_process`. If some cells fail, the others are stored and exported before `SweepError`.
+    The cells run in `workers` processes. If a `scheduler` is named, they run on its Dask cluster instead. If
+    `in_process` is true, they run in this process, one after the other. If some cells fail, all others are stored and
+    exported before `SweepError` is raised.
     """
     if device != "cpu":
         if apart := {type(cell).__name__ for cell in cells if "device" not in signature(cell.kind.worker).parameters}:
-            raise BadInput("device", device, f"cpu for the kind of cells {', '.join(sorted(apart))}")
+            raise BadInput(f"device {device} cannot compute the cells {', '.join(sorted(apart))}: use cpu")
         if scheduler is None and "cuda" in {choose_device(device, cell.d) for cell in cells}:
             in_process = in_process or workers is None
-    on_device = partial(work, device=device) if device != "cpu" else work
-    if Path(store_path).suffix == ".parquet":  # where the table is to be
+    on_device = partial(compute_rows, device=device) if device != "cpu" else compute_rows
+    if Path(store_path).suffix == ".parquet":  # the table has this name
         raise BadInput("store", str(store_path), "an SQLite file, such as mine.sqlite; the table is written beside it")
-    with _telling(store_path), _executor(workers, scheduler, in_process) as executor:
-        if BUILT in Path(store_path).parents:  # ours; a folder that the caller has named must be there
+    with _kept_message(store_path), _executor(workers, scheduler, in_process) as executor:
+        if BUILT in Path(store_path).parents:  # a folder that the caller names must exist
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)
         table = Path(folder) / f"{cells[0].experiment}.parquet"
         known = set(load(table)["cell"]) if table.exists() else set()
@@ -158,7 +160,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
             finally:
                 try:
                     export(store, folder, {} if cells[0].experiment in GRIDS else meanings())
-                except StoreError as error:  # a full disk
+                except StoreError as error:  # such as a full disk
                     raise StoreError(f"{error}; cells computed are in {store_path}, run again to go on") from error
     if summary.failed:
         raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
@@ -166,8 +168,8 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
 
 
 @contextmanager
-def _telling(store_path):
-    """Stopped while processes begin or end, or while the table is written, it says what a stopped `run` says."""
+def _kept_message(store_path):
+    """Let Ctrl-C say that the computed cells are kept, also while processes start or a table is written."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -176,17 +178,17 @@ def _telling(store_path):
 
 
 def meanings():
-    """Columns by name, as the Data Package of the stored tables describes them where it is there, for `export`."""
+    """Return the meanings of columns by name for `export`, from the Data Package of the stored tables if it exists."""
     path = DATA / "datapackage.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["resources"] if path.exists() else []
     described = {field["name"]: field for table in tables for field in table["schema"]["fields"]}
-    usual = {name: {"usual": column_value(value)} for name, value in BY_DEFAULT.items()}  # which cells leave out
+    usual = {name: {"usual": column_value(value)} for name, value in DEFAULTS.items()}  # fields that cells leave out
     return {name: described.get(name, {}) | usual.get(name, {}) for name in {**described, **usual}}
 
 
 def _executor(workers, scheduler, in_process):
     if in_process:
-        from torch import set_num_threads  # slow to load, and not needed where results are only read
+        from torch import set_num_threads  # slow to load, and not needed for reading results
 
         return ThreadPoolExecutor(1, initializer=set_num_threads, initargs=(1,))
     return process_pool(workers, SpawnWithoutScript()) if scheduler is None else cluster(scheduler)

@@ -1,4 +1,4 @@
-"""Cells on one data set, of which most train students, and how their experiments are written down."""
+"""The cells on one data set, most of which train students, and the tables that define their experiments."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -9,35 +9,36 @@ from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.records import record_of, seed_sequence
 from attention_phases.task import Task
 
-from .grids import completed, register
-from .kinds import BY_ROUNDING, Kind, Tolerances, displaced_runs
+from .grids import fill_table, register
+from .kinds import ROUNDING, Kind, Tolerances, displaced_runs
 
 INFORMED = ("semantic", "positional")
 RANDOM = ("random",)
-CONTROLS = ("length", "blind", "aligned", "encoded")  # what `control_variates` know of a cell's data
-OF_COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
-OF_TEACHERS = ("teacher_1", "teacher_2")
-# Two runs of one cell whose sums are rounded in another order end in points that differ by |grad R| over the softest
-# curvature: up to 3e-5 in the overlaps at d = 1000, and 3e-10 in the loss, which is flat there. The tolerances are ten
-# times that and more, and a hundredth of the spread between seeds.
+CONTROLS = ("length", "blind", "aligned", "encoded")  # control variates, see `control_variates.controls`
+PAIR_OVERLAPS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # overlaps of two columns, without sigma^2
+TEACHER_OVERLAPS = ("teacher_1", "teacher_2")
+# Two runs of one cell may round their sums in a different order. Their end points then differ by |grad R| divided by
+# the smallest curvature: by up to 3e-5 in the overlaps at d = 1000, and by 3e-10 in the loss, which is flat there. The
+# tolerances are at least ten times larger, and a hundredth of the standard deviation between seeds.
 STUDENTS: Tolerances = {
-    **dict.fromkeys(("q", "m", "theta", *OF_TEACHERS), (0, 3e-4)),
-    **dict.fromkeys(OF_COLUMNS, (0, 1e-3)),
+    **dict.fromkeys(("q", "m", "theta", *TEACHER_OVERLAPS), (0, 3e-4)),
+    **dict.fromkeys(PAIR_OVERLAPS, (0, 1e-3)),
     **dict.fromkeys(CONTROLS, (0, 1e-9)),
     "train_loss": (0, 1e-8),
     "test_mse": (0, 3e-6),
     "linear_mse": (0, 5e-7),
 }
-UNREPEATABLE = {"seconds": "a time", "steps": BY_ROUNDING["grad_norm"], **BY_ROUNDING}
+NOISE_COLUMNS = {"seconds": "a time", "steps": ROUNDING["grad_norm"], **ROUNDING}
 
 
 def train_students(cell, displaced=0.0, device="cpu"):
-    """Train from every start of a cell; a row for each.
+    """Train from every start of a cell, and return a row for each.
 
-    A row has the columns of `trials.train` but `seed` and `converged`, and those of `tested`, see `trials.train_on`.
+    A row has the columns of `trials.train` except `seed` and `converged`, and the columns of `tested`, see
+    `trials.train_on`.
 
-    cell: a `StudentCell`, or one of its kind.
-    displaced: relative displacement of every weight of the starts; the data stay the same.
+    cell: a `StudentCell` or a cell of a derived type.
+    displaced: relative displacement of every weight of the starts; the data are not displaced.
     device: as for `trials.train`.
     """
     from attention_phases.machine import choose_device
@@ -47,14 +48,14 @@ def train_students(cell, displaced=0.0, device="cpu"):
     data = cell.seen(trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture, device))
     setting = cell.optimizer, cell.architecture
     rows = trials.train_on(cell.task, data, cell.starts, rng, *setting, displaced=displaced, **cell.settings)
-    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them
+    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # the columns of stored tables
 
 
 @dataclass(frozen=True)
 class OnData:
-    """Work on one data set, whose number is the seed."""
+    """A cell on one data set, which is numbered by the seed."""
 
-    architecture: ClassVar = None  #: the standard one
+    architecture: ClassVar = None  #: None means the standard architecture
 
     experiment: str
     task: Task
@@ -63,57 +64,62 @@ class OnData:
     seed: int
 
     def sentences(self) -> dict:
-        """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
+        """Return the values that determine the data set.
+
+        Cells that agree in these values share their sentences, whatever is computed from them.
+        """
         return record_of(self.task, self.alpha, self.d, self.seed, self.architecture or STANDARD)
 
     def rng(self) -> np.random.Generator:
-        """The generator that draws the teacher, the sentences and then the starts."""
+        """Return the generator that draws first the teacher, then the sentences and then the starts."""
         return np.random.default_rng(seed_sequence(self.sentences()))
 
 
 @dataclass(frozen=True)
 class StudentCell(OnData):
-    """Students trained from several starts.
+    """A cell that trains students from several starts.
 
-    The starts share one data set, so that their difference is not blurred by the draw of the data, and gradient steps
-    of several students cost one pass over it. The optimiser does not enter the seed either: all meet on the same data.
+    All starts share one data set. Therefore the difference between the starts is not blurred by the random data, and
+    gradient steps of several students cost one pass over the data. The optimiser does not enter the seed either, so all
+    optimisers train on the same data.
     """
 
-    kind: ClassVar = Kind(train_students, STUDENTS, UNREPEATABLE, runs=displaced_runs)
+    kind: ClassVar = Kind(train_students, STUDENTS, NOISE_COLUMNS, runs=displaced_runs)
 
     optimizer: str
     starts: tuple = INFORMED
 
     @property
     def settings(self) -> dict:
-        """What `trials.train_on` is told beside that."""
+        """The further options of `trials.train_on`."""
         return {}
 
     def seen(self, data):
-        """The training set as these students see it."""
+        """Return the training set as these students see it."""
         return data
 
 
 @dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
-    """Students of another architecture, or of tokens, teachers or penalties with structure.
+    """A cell that trains students of another architecture, or of tokens, teachers or penalties with structure.
 
-    The form does not enter the seed: all meet on the same sentences, of two independent tokens those of `StudentCell`.
+    The form of the student does not enter the seed, so all forms train on the same sentences. For two independent
+    tokens these are the sentences of `StudentCell`.
     """
 
     architecture: Architecture = field(kw_only=True)  # pyright: ignore
 
 
 def students(name, fixed=None, cell_type=StudentCell):
-    """Enter an experiment on students: of the standard task and by L-BFGS, unless a table says otherwise."""
-    return register(cell_type, name, completed(fixed or {}, {"task": Task(), "optimizer": "lbfgs"}))
+    """Register an experiment on students, which have the standard task and L-BFGS unless a table says otherwise."""
+    return register(cell_type, name, fill_table(fixed or {}, {"task": Task(), "optimizer": "lbfgs"}))
 
 
 def variants(name, fixed=None):
-    """Enter an experiment on students of other architectures, or of the standard one and tasks with structure."""
+    """Register an experiment on students of other architectures, or of the standard one on structured tasks."""
     return students(name, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell)
 
 
-def both(seeds, repeated):
-    """An axis "optimizer seed": L-BFGS, and on the first data sets again gradient descent as published."""
+def seed_pairs(seeds, repeated):
+    """Return an axis "optimizer seed": L-BFGS on all data sets, and published gradient descent on the first ones."""
     return [("lbfgs", seed) for seed in range(seeds)] + [("gd", seed) for seed in range(repeated)]

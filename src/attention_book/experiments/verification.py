@@ -1,8 +1,9 @@
-"""Stored results computed again: a random sample of cells, with the tolerances of their kinds.
+"""A check of stored results, which recomputes a random sample of cells within the tolerances of their kinds.
 
-Where a valley holds many minima, the rounding of a sum can decide in which of them a descent ends: another processor
-then finds another student. Starts that are displaced a little show the ends that lie side by side there. A stored
-student among them is one more of them; one that is not is wrong.
+If a valley holds many minima, the rounding of a sum can decide which of them training reaches, so another processor may
+find another student. Runs from slightly displaced starts show which minima are close to each other. A stored student
+that resembles the end points of these runs ended in another minimum. A stored student that does not resemble them is a
+mismatch.
 """
 
 from typing import NamedTuple
@@ -22,15 +23,15 @@ from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 
-FALSE_ALARM = 1e-3  # probability that one more end lies outside, were the ends Gaussian
-SAME_DIGITS = 1e-7  # between the overlaps of one student in float32
+FALSE_ALARM = 1e-3  # probability that a further end point lies outside, if end points are Gaussian
+SAME_DIGITS = 1e-7  # largest difference between overlaps of the same student in float32
 
 
 class Mismatch(NamedTuple):
-    """A stored value that the recomputed one contradicts.
+    """A stored value that differs from the recomputed value by more than its tolerance.
 
-    `cell` is canonical JSON, `tolerance` (relative, absolute), `row` counts from 0. Column "rows" stands for the number
-    of rows, column "error" for a cell that can no longer be computed; they have no row.
+    `cell` is canonical JSON, `tolerance` is (relative, absolute), and `row` counts from 0. The column "rows" stands for
+    the number of rows, and the column "error" for a cell that can no longer be computed. Both have no row.
     """
 
     cell: str
@@ -42,7 +43,7 @@ class Mismatch(NamedTuple):
 
 
 class OtherMinimum(NamedTuple):
-    """A student that ended in another minimum: its cell and row, and the training loss stored and found now."""
+    """A student that ended in another minimum: its cell, its row, and its training loss, stored and recomputed."""
 
     cell: str
     row: int
@@ -50,30 +51,34 @@ class OtherMinimum(NamedTuple):
     recomputed: float
 
 
-class Checked(NamedTuple):
-    """What `check` found."""
+class CheckResult(NamedTuple):
+    """The outcome of `check`."""
 
-    cells: int  #: recomputed
-    students: int  #: of these cells, that may end in another minimum
+    cells: int  #: number of recomputed cells
+    students: int  #: number of students in these cells that may end in another minimum
     mismatches: list[Mismatch]
     other_minima: list[OtherMinimum]
 
     @property
     def elsewhere(self):
-        """How many students ended in another minimum, in words."""
+        """The number of students that ended in another minimum, in words."""
         return f"{len(self.other_minima)} of {self.students} students in another minimum"
 
     @property
     def problem(self):
-        """What is wrong, in one line; None if nothing is."""
+        """One line that says what is wrong, or None."""
         return f"{len(self.mismatches)} stored values differ; {self.elsewhere}" if self.mismatches else None
 
 
 def check(sample, seed=0, name=None, quiet=True):
-    """Recompute `sample` random cells of the stored results, or of those of the experiment `name`; return `Checked`."""
+    """Recompute a random sample of the stored cells, and return `CheckResult`.
+
+    sample: number of cells.
+    name: the experiment of the cells; by default all experiments.
+    """
     check_count("sample", sample)
     check_count("seed", seed, at_least=0)
-    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # computed by cells
+    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # files of experiments
     if not files:
         checkout()
         raise StoreError(f"{DATA}: holds no results" + (f" of {name}" if name else ""))
@@ -92,11 +97,15 @@ def check(sample, seed=0, name=None, quiet=True):
                 if cell_type.kind.runs:
                     students += len(cell_type.kind.repeatable(rows))
                 bar.update()
-    return Checked(len(chosen), students, mismatches, others)
+    return CheckResult(len(chosen), students, mismatches, others)
 
 
 def check_cell(cell_type, rows):
-    """Recompute one cell from its stored rows: the mismatches, or else the students that ended in another minimum."""
+    """Recompute one cell from its stored rows.
+
+    Returns two lists: the mismatches, and the students that ended in another minimum. If all mismatches are such
+    students, the first list is empty.
+    """
     kind, rows = cell_type.kind, cell_type.kind.repeatable(rows)
     if rows.empty:
         return [], []
@@ -114,10 +123,11 @@ def check_cell(cell_type, rows):
 
 
 def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
-    """Compute a stored cell again from its rows (of `parquet.load`) by `worker`: every `Mismatch` of a column.
+    """Compute a stored cell again by `worker`, and return every `Mismatch` of a column.
 
-    tolerances: column to (relative, absolute), see `agree`. A column without one must be equal.
-    ignore: columns that no two runs share.
+    rows: stored rows of the cell, from `parquet.load`.
+    tolerances: (relative, absolute) by column, see `agree`. A column without a tolerance must be equal.
+    ignore: columns that differ between any two runs.
     """
     text = str(rows["cell"].iloc[0])
     stored = rows.to_dict("records")
@@ -142,7 +152,10 @@ def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
 
 
 def agree(stored, recomputed, relative, absolute):
-    """Whether values are equal, or numbers with ``|stored - recomputed| <= absolute + relative |recomputed|``."""
+    """Return whether two values are equal, or are numbers that agree within the tolerances.
+
+    Two numbers agree if ``|stored - recomputed| <= absolute + relative |recomputed|``.
+    """
     if stored == recomputed:
         return True
     if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
@@ -154,14 +167,15 @@ def agree(stored, recomputed, relative, absolute):
 
 
 def is_another(stored, ends, tolerances):
-    """Whether a stored student is one more of the ends that displaced starts lead to.
+    """Return whether a stored student resembles the end points of runs from displaced starts.
 
-    Its gradient must be one at which L-BFGS stops, or no larger than twice that of the other ends (gradient descent and
-    Adam make a fixed number of steps). Each quantity must lie within the prediction interval of the ends, widened by
-    its tolerance. A student whose overlaps are found again to all digits is no other one: its losses must be too.
+    The gradient of the student must not exceed the larger of two values: the tolerance of L-BFGS, and twice the largest
+    gradient of the other end points. The second value is needed because gradient descent and Adam make a fixed number
+    of steps. Each quantity must lie within the prediction interval of the end points, widened by its tolerance. If the
+    recomputed overlaps agree with the stored ones in all digits, it is the same student, and its losses must agree too.
 
-    stored: its row, a dict.
-    ends: the same row of several runs; the first is not displaced.
+    stored: the row of the student, a dict.
+    ends: the same row of several runs, of which the first is not displaced.
     """
     recomputed = ends[0]
     if all(abs(stored[name] - recomputed[name]) <= SAME_DIGITS for name in ("q", "m", "theta")):
@@ -172,7 +186,7 @@ def is_another(stored, ends, tolerances):
         usual = max(LBFGS_TOLERANCE, 2 * max(end["grad_norm"] for end in ends[1:]))
         if max(stored["grad_norm"], recomputed["grad_norm"]) > usual:
             return False
-    interval = stdtrit(len(ends) - 1, 1 - FALSE_ALARM / 2) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
+    interval = stdtrit(len(ends) - 1, 1 - FALSE_ALARM / 2) * (1 + 1 / len(ends)) ** 0.5  # standard deviations
     for name in tolerances.keys() & recomputed.keys():
         values = np.array([end[name] for end in ends])
         relative, absolute = tolerances[name]

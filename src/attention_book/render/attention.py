@@ -1,4 +1,4 @@
-"""Attention matrices of the counting task, as the paper shows them."""
+"""The attention matrices of the counting task, drawn as in the paper."""
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -11,36 +11,37 @@ from .. import published
 from ..store.parquet import decode
 from .style import draw_shares, styled
 
-EQUAL = "black"  # frames of equal tokens: red would be semantic
+EQUAL = "black"  # frames around equal tokens, because red stands for the semantic student
 
 
 def shown_sequences(text):
-    """The three sequences that the paper shows, and one given as ten letters, if any, as token numbers."""
+    """Return the three sequences of the paper as token numbers, and a fourth one if `text` has ten letters."""
     given = [parse_letters(text)] if text else []
     return [*published.SHOWN_SEQUENCES, *given]
 
 
 def trained_weights(table, variant, after="adam", seed=0):
-    """Trained parameters (SIZE,) of one run of the experiment "histogram", after "adam" or "sgd"."""
+    """Return the trained parameters (SIZE,) of one run of the experiment "histogram", after "adam" or "sgd"."""
     chosen = (table["what"] == "weights") & (table["variant"] == variant) & (table["after"] == after)
     (text,) = table.loc[chosen & (table["seed"] == seed), "weights"]
     return decode(text)
 
 
 def letters(sequence):
-    """A sequence of tokens as letters A to O."""
+    """Return a sequence of tokens as letters A to O."""
     return "".join(LETTERS[token] for token in sequence)
 
 
 def answers(flat, sequences):
-    """Attention matrices (n, 10, 10) of a solution (SIZE,), and the counts (n, 10) that it gives."""
+    """Return the attention matrices (n, 10, 10) of a solution (SIZE,), and its counts (n, 10)."""
     return matrices(flat, sequences), predicted_counts(flat, sequences)
 
 
-def around_sgd(table, variant, sequences):
-    """The answers of run 0 of the experiment "histogram", and how SGD changes the matrices, by their heading.
+def sgd_answers(table, variant, sequences):
+    """Return the answers of run 0 of the experiment "histogram" after Adam, and the change of the matrices by SGD.
 
-    Changes are rounded to a hundredth of a per cent: further digits are those of the training's own rounding.
+    They are in a dictionary by heading. Changes are rounded to a hundredth of a per cent, because further digits depend
+    on the rounding of the training.
     """
     adam, sgd = (answers(trained_weights(table, variant, after), sequences) for after in ("adam", "sgd"))
     return {"after Adam": adam, "change by SGD": ((sgd[0] - adam[0]).round(4) + 0.0, sgd[1])}
@@ -48,11 +49,13 @@ def around_sgd(table, variant, sequences):
 
 @styled
 def draw_matrices(columns, sequences, colours):
-    """Attention matrices beside one another in per cent, a row for each sequence; cells of equal tokens are framed.
+    """Draw attention matrices in per cent, with a row for each sequence and a column for each heading.
 
-    At the right of each row of a matrix stands the count that the network gives, in brackets if it is wrong.
+    Cells of equal tokens are framed. At the right of each row of a matrix is the count of the network, in brackets if
+    it is wrong.
 
-    columns: from `answers`, by heading; `colours` are those of the headings.
+    columns: results of `answers`, by heading.
+    colours: colours of the headings.
     """
     shape = len(sequences), len(columns)
     figure, axes = plt.subplots(*shape, figsize=(6.4, 3.1 * len(sequences) + 0.3), squeeze=False)
@@ -70,7 +73,7 @@ def draw_matrices(columns, sequences, colours):
 
 
 def _draw_matrix(axes, matrix, sequence):
-    form = "+.0f" if (matrix < 0).any() else ".0f"  # of changes
+    form = "+.0f" if (matrix < 0).any() else ".0f"  # changes are shown with their signs
     draw_shares(axes, matrix, (0, 100), form, "_attention, in per cent", fontsize=12.5)
     tokens = np.array([*sequence])
     for i, j in np.argwhere(tokens[:, None] == tokens):

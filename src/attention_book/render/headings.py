@@ -1,8 +1,8 @@
-"""What quantities are called on the pages: symbols, headings of columns, scales and forms of their numbers."""
+"""The names of quantities on the pages: symbols, headings of columns, scales and formats of their numbers."""
 
 from dataclasses import dataclass
 
-SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the comparisons with the paper
+SYMBOLS = {  # HTML for headings, for values in cells, and for quantities that are compared with the paper
     "omega": "ω",
     "alpha": "α",
     "sigma": "σ",
@@ -39,16 +39,16 @@ SCALES = {"": 1.0, "%": 1e-2, "10<sup>−3</sup>": 1e-3, "10<sup>−5</sup>": 1e
 
 @dataclass(frozen=True)
 class Heading:
-    """A column of the tables on the pages."""
+    """The heading of a column of tables on the pages, and the format of the column's numbers."""
 
-    text: str = ""  #: HTML; if empty the symbol, or the name itself
+    text: str = ""  #: HTML; if empty, the symbol or the name itself
     form: str = "g"  #: format of numbers without an error
-    scale: str = ""  #: what follows the heading, one of `SCALES`, by which numbers are divided
-    missing: str = "none"  #: in the place of a number that does not exist
+    scale: str = ""  #: text after the heading, one of `SCALES`, by which numbers are divided
+    missing: str = "none"  #: text for a number that does not exist
 
 
-HEADINGS = {  # of what several tables have; others are beside their table
-    # comparisons with the paper
+HEADINGS = {  # headings that several tables use; other headings are defined with their table
+    # Comparisons with the paper
     "label": Heading("quantity"),
     "published": Heading(missing=""),
     "value": Heading("ours"),
@@ -56,23 +56,23 @@ HEADINGS = {  # of what several tables have; others are beside their table
     "percent": Heading("difference, %", "+.1f"),
     "sigma_off": Heading("in errors", "+.1f"),
     "reason": Heading(missing="–"),
-    # theory and students
+    # Theory and students
     "usual": Heading("standard student, theory"),
     "trained": Heading("trained students"),
     "limit": Heading("students, d → ∞"),
-    # structured tokens
+    # Structured tokens
     "l1": Heading("ℓ₁"),
     "trained_critical": Heading(f"{SYMBOLS['critical']} of students"),
     "trained_linear": Heading(f"{SYMBOLS['linear']} of students"),
     "trained_test_mse": Heading("ε<sub>g</sub> of students, d → ∞"),
     "critical_moves": Heading(f"{SYMBOLS['critical']} moves by", "+.2f", missing=""),
     "linear_moves": Heading(f"{SYMBOLS['linear']} moves by", "+.2f", missing=""),
-    # many starts
+    # Many starts
     "minima": Heading(form=".3g"),
     "scatter": Heading("scatter of ε<sub>t</sub>", scale="10<sup>−5</sup>"),
     "theta_rms": Heading("|θ|"),
     "m_rms": Heading("|m|"),
     "dimension": Heading("d", ".0f", missing="theory"),
-    # message passing and stability
+    # Message passing and stability
     "distance": Heading("distance of two copies", missing="closer than tried"),
 }

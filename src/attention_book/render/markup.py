@@ -1,7 +1,7 @@
-"""Frames of numbers as tables of HTML: the one place where numbers of the pages are rounded and become text.
+"""HTML tables of numbers, which round all numbers of the pages and turn them into text.
 
-A column `x` may come with `x_error` (its standard error), `x_std` (the standard deviation of what it is a mean of), or
-`x_low` and `x_high` (the ends of a range). They are shown in one cell.
+Beside a column `x` there may be `x_error` (its standard error), `x_std` (the standard deviation of the values whose
+mean is x), or `x_low` and `x_high` (the ends of a range). They are shown in the same cell.
 """
 
 import re
@@ -18,36 +18,39 @@ from attention_phases.measured import Measured, with_error
 from ..published import LIMIT
 from .headings import HEADINGS, SCALES, SYMBOLS, Heading
 
-COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
+COMPARISON = "comparison"  # key of a table's numbers in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
-SAMPLES = {"theory": "quadratures", "students": "data sets", "transformers": "runs"}  # that ours are means of
-OF_COMPARISONS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
-PHONE = 50  # characters of a line of a table there
-NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
+SAMPLES = {"theory": "quadratures", "students": "data sets", "transformers": "runs"}  # samples behind our means
+COMPARISON_COLUMNS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
+PHONE = 50  # characters in a line of a table on a phone
+NO_SPREAD = 1e-6  # standard deviation relative to the mean, below which runs are shown as the same number
 
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """A frame as a page shows it; a frame from `published.compare` takes its numbers along, for the scorecard."""
+    """A frame that a page shows as a table.
 
-    frame: pd.DataFrame  #: columns are named as in `headings`, or it is from `published.compare`
-    caption: str  #: HTML, what the numbers are, in which units
-    headings: dict[str, Heading] = field(default_factory=dict)  #: of columns of this table alone, by name
-    folded: bool = True  #: hidden until its caption is clicked
+    A frame from `published.compare` also puts its numbers into the output, where the scorecard finds them.
+    """
+
+    frame: pd.DataFrame  #: has columns that are named as in `headings`, or comes from `published.compare`
+    caption: str  #: HTML that says what the numbers are and in which units
+    headings: dict[str, Heading] = field(default_factory=dict)  #: headings of columns of this table only, by name
+    folded: bool = True  #: whether it is hidden until a reader clicks its caption
 
     def __repr__(self):
         return self.caption
 
     def html(self):
-        """What the page shows."""
+        """Return the HTML that the page shows."""
         if "published_value" not in self.frame:
             return html_table(self.frame, self.caption, self.folded, headings=self.headings)
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
         in_errors = f"In errors: the difference over the standard error of both sides, {LIMIT:g} at most to agree"
-        note = f"{shared(self.frame)}. {in_errors}"
-        table = html_table(readable(self.frame), self.caption, self.folded, note)
+        note = f"{shared_text(self.frame)}. {in_errors}"
+        table = html_table(readable_comparison(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Published numbers: {sources}.</p>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -57,18 +60,18 @@ class Table:
         return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
-def chosen(frame, *names):
-    """Columns of a frame by name, each with its error, its spread or its range, if the frame has them."""
+def choose_columns(frame, *names):
+    """Return columns of a frame by name, each with its error, its standard deviation or its range."""
     parts = ("", *PARTS)
     return frame[[f"{name}{part}" for name in names for part in parts if f"{name}{part}" in frame]]
 
 
 def quote(*several, **numbers):
-    """Give a page numbers of its text, by name: a `Measured` as its text, anything else as it is.
+    """Give a page the numbers of its text by name; a `Measured` becomes its text.
 
-    several: dictionaries of such numbers. A script, which has no page, prints them.
+    several: dictionaries of such numbers. A script has no page, so it prints them.
     """
-    from IPython import get_ipython  # which a table needs not
+    from IPython import get_ipython  # loaded here because tables do not need it
     from myst_nb import glue
 
     for name, value in dict(*several, **numbers).items():
@@ -81,16 +84,16 @@ def quote(*several, **numbers):
 
 
 def html_table(frame, caption, folded=False, note="", headings=()):
-    """A frame as an HTML table with a caption, which a narrow screen scrolls.
+    """Return a frame as an HTML table with a caption.
 
-    A row that is wider than a phone takes several lines there, after a line of its own for what it is about, if that
-    is in words; each other value follows its column's name.
+    A narrow screen scrolls the table. On a phone, a row that is too wide takes several lines. The first line has the
+    first cell if it is in words, and each other value follows the name of its column.
 
-    note: what is the same in all rows, after the caption; other arguments as of `Table`.
+    note: text after the caption about all rows. The other arguments are as for `Table`.
     """
     parts = {f"{name}{part}" for name in frame for part in PARTS}
     names = [name for name in frame if name not in parts]
-    known = HEADINGS | dict(headings)  # a plain word needs no entry
+    known = HEADINGS | dict(headings)  # a plain word is its own heading
     columns = {name: known.get(name, Heading()) for name in names}
     kinds = {name: _align(frame[name]) for name in names}
     head = [f'<th scope="col"{kinds[name]}>{_title(name, column)}</th>' for name, column in columns.items()]
@@ -114,16 +117,19 @@ def html_table(frame, caption, folded=False, note="", headings=()):
 
 
 def anchor(caption):
-    """Name of a table in its page's address."""
+    """Return the anchor of a table in the address of its page."""
     return "table-" + re.sub(r"[^a-z0-9]+", "-", re.sub("<[^>]*>", "", caption).lower()).strip("-")[:60].strip("-")
 
 
-def readable(comparison):
-    """A frame from `published.compare` with the columns that pages show, without what all rows share."""
-    same = _same(comparison["parameters"])
+def readable_comparison(comparison):
+    """Return a frame from `published.compare` with the columns that pages show.
+
+    Parameters that all rows share are left out.
+    """
+    same = _shared_values(comparison["parameters"])
     shown = comparison.assign(
         label=[
-            compared(quantity, {name: value for name, value in given.items() if name not in same})
+            comparison_label(quantity, {name: value for name, value in given.items() if name not in same})
             for quantity, given in zip(comparison["quantity"], comparison["parameters"])
         ],
         verdict=[
@@ -135,25 +141,25 @@ def readable(comparison):
             for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
         ],
     ).rename(columns={"error": "value_error", "sigma": "sigma_off"})
-    return shown[OF_COMPARISONS if comparison["evidence"].nunique() == 1 else [*OF_COMPARISONS, "evidence"]]
+    return shown[COMPARISON_COLUMNS if comparison["evidence"].nunique() == 1 else [*COMPARISON_COLUMNS, "evidence"]]
 
 
-def compared(quantity, parameters):
-    """What a row compares and where, as HTML: "α<sub>c</sub>, ω = 0.3"."""
+def comparison_label(quantity, parameters):
+    """Return the quantity of a row and its parameters as HTML, such as "α<sub>c</sub>, ω = 0.3"."""
     return ", ".join([symbol(quantity), *_texts(parameters)])
 
 
-def shared(comparison):
-    """What rows of `published.compare` share, as HTML: "In all rows α = 2. Ours: theory, 16 quadratures"."""
+def shared_text(comparison):
+    """Return what all rows of `published.compare` share, as HTML: "In all rows α = 2. Ours: theory, 16 quadratures"."""
     kinds = comparison.groupby("evidence", sort=False)["n"]
     ranges = {kind: str(n.min()) if n.nunique() == 1 else f"{n.min()} to {n.max()}" for kind, n in kinds}
     ours = "Ours: " + "; ".join(f"{kind}, {size} {SAMPLES[kind]}" for kind, size in ranges.items())
-    texts = ", ".join(_texts(_same(comparison["parameters"])))
+    texts = ", ".join(_texts(_shared_values(comparison["parameters"])))
     return f"In all rows {texts}. {ours}" if texts else ours
 
 
-def _same(parameters):
-    """Parameters that several rows share; none if there is one row."""
+def _shared_values(parameters):
+    """Return the parameters that all of several rows share; a single row shares none."""
     first, *others = parameters
     return {name: value for name, value in first.items() if others and all(o.get(name) == value for o in others)}
 
@@ -163,18 +169,18 @@ def _texts(parameters):
 
 
 def symbol(name):
-    """Return what is written for a name in a cell or a label, as HTML."""
+    """Return the text for a name in a cell or a label, as HTML."""
     return SYMBOLS.get(name, str(name))
 
 
 def mathtext(name):
-    """Return the same for a label of a figure."""
+    """Return the text for a name in a label of a figure."""
     text = symbol(name).replace("ε", "ϵ")
     return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
 
 
 def number(value, form="g"):
-    """A number as text, with a true minus and no minus before zero."""
+    """Return a number as text, with a true minus sign, and without a minus sign before zero."""
     if isnan(value):
         return "none"
     text = format(int(value) if form.endswith("d") else value, form)
@@ -184,13 +190,13 @@ def number(value, form="g"):
 
 
 def with_spread(value, std):
-    """Text "0.9988 ± 0.0012": mean and standard deviation, which has two digits."""
+    """Return the text of a mean and a standard deviation with two digits, such as "0.9988 ± 0.0012"."""
     decimals = max(1 - floor(log10(float(f"{std:.1e}"))), 0)
     return f"{value:.{decimals}f} ± {std:.{decimals}f}"
 
 
 def _align(values):
-    """Numbers to the right, in a column that has any, or texts of published ones."""
+    """Return the attribute that aligns a column to the right if it has numbers or texts of published numbers."""
     texts = (str(value) for value in values.dropna())
     return ' class="number"' if any(re.fullmatch(r"-?\d[\d.]*(e-?\d+)?(\([\d.]+\))?", text) for text in texts) else ""
 
@@ -201,7 +207,7 @@ def _title(name, column):
 
 
 def _cell(name, row, column, kind, first):
-    text = _shown(name, row, column)
+    text = _cell_text(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
 
 
@@ -210,14 +216,17 @@ def _row(cells):
 
 
 def _width(head, rows):
-    """Characters of the widest line of a table: words of the head may stand below one another, cells stay whole."""
+    """Return the number of characters in the widest line of a table.
+
+    Words of the head may be on several lines, but cells are not broken.
+    """
     texts = [[re.sub("<[^>]*>", "", cell) for cell in row] for row in (head, *rows)]
     words = [[max(map(len, text.split()), default=0) for text in texts[0]]]
     lengths = words + [[len(text) for text in row] for row in texts[1:]]
     return sum(max(column) + 1 for column in zip(*lengths))
 
 
-def _shown(name, row, column):
+def _cell_text(name, row, column):
     if row[name] is None:
         return column.missing
     if isinstance(row[name], bool):

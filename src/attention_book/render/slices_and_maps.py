@@ -1,4 +1,4 @@
-"""What several pages draw: a slice of an architecture over alpha, and maps over alpha and omega with thresholds."""
+"""The figures of several pages: slices of an architecture over alpha, and maps over alpha and omega."""
 
 import textwrap
 
@@ -21,19 +21,19 @@ CURVES = {
     "positional border": ("positional minimum ends", style.POSITIONAL, "--"),
 }
 TIED = "#999999"
-NAME_LETTERS = 19  # letters of a curve's name on a map
+NAME_LETTERS = 19  # length of a curve's name on a map, in letters
 
 
 @style.styled
 def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"):
-    """A slice of one architecture over alpha: difference of training losses, overlaps, test errors.
+    """Draw a slice of one architecture over alpha: the gap of the training losses, the overlaps and the test errors.
 
     table: students from the semantic and the positional start.
-    theory: `by_branch`, dotted where the gain exceeds 1; empty where there is no theory.
-    tied: the dashed lines by branch, those of `standard` or others, which `reference` names.
+    theory: `branch_tables`, drawn dotted where the gain exceeds 1; empty if theory does not cover the architecture.
+    tied: the dashed lines by branch, of the standard student or of another theory, which `reference` names.
     thresholds: `Measured` alpha of "critical" and "linear".
     baseline: test error of the linear model.
-    columns: of weights that share one overlap; overlaps are drawn over the root of their number.
+    columns: number of columns of weights that share one overlap; overlaps are divided by its square root.
     """
     means, gaps = instance_means(table), training_gap(table)
     unit = sigma**2 * columns**0.5
@@ -58,24 +58,24 @@ def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, re
 
 
 def draw_theory(axes, curve, name, colour, label=None, unit=1.0):
-    """A curve of theory, if there is one, with its band; dotted where it is a saddle."""
+    """Draw a curve of theory, if there is one, with its band; it is dotted where the branch is a saddle."""
     if curve is None:
         return
     saddle = curve["gain"] > 1 if "gain" in curve else pd.Series(False, curve.index)
-    dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)  # joins the line
+    dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)  # joins the solid line
     style.draw_line(axes, curve[~saddle], name, colour, "-", label, unit)
     style.draw_line(axes, curve[dotted], name, colour, ":", label if saddle.all() else None, unit)
 
 
 def finish_slice(panels, titles, thresholds):
-    """Titles, legends between them and the panels, where they cover nothing, and thresholds."""
+    """Add titles, thresholds, and legends between titles and panels, where they cover nothing."""
     _, overlaps, errors = panels
     overlaps.set_ylim(0, None)
     errors.set_ylim(0, None)
     critical, linear = thresholds["critical"], thresholds["linear"]
     for axes, title in zip(panels, titles):
         if axes.get_ylim()[0] == 0:
-            axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
+            axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # leaves space for the names
         style.mark_threshold(axes, critical, r"$\alpha_c$", style.NEUTRAL, left=critical.value < linear.value)
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
         legend = axes.legend(**place, ncols=2, columnspacing=1, handlelength=1.4, borderpad=0.3)
@@ -89,7 +89,7 @@ def finish_slice(panels, titles, thresholds):
 
 
 def draw_losses(table, lines, marks=()):
-    """Maps of semantic minus positional training loss: trained students, and theory."""
+    """Draw maps of the semantic minus the positional training loss: of trained students, and of theory."""
     semantic, positional = (losses_of(lines, branch, "train_loss") for branch in MINIMA)
     maps = {"Trained students": gap_map(table, training_gap), "Theory": semantic - positional}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
@@ -97,18 +97,22 @@ def draw_losses(table, lines, marks=()):
 
 
 def theory_curves(lines, *names, line=None, whose=""):
-    """Curves for `draw_maps`, of `CURVES` by name, those that there are; in another `line` style, of `whose` theory."""
+    """Return the curves of `CURVES` by name for `draw_maps`, as far as the lines of theory have them.
+
+    line: another style of the line.
+    whose: the theory that the label names.
+    """
     curves = [(curve(lines, name).dropna(subset="alpha"), *CURVES[name]) for name in names]
     return [(alphas, f"{label}{whose}", colour, line or own) for alphas, label, colour, own in curves if len(alphas)]
 
 
 @style.styled
 def draw_divergences(lines, ends, crossed=None, lasting=None):
-    """Both thresholds of theory over omega on a logarithmic axis, and where each goes to infinity.
+    """Draw both thresholds of theory over omega on a logarithmic axis, and the omega at which each diverges.
 
-    ends: omega as `Measured` by threshold; NaN if there is none.
+    ends: `Measured` omega at which each threshold diverges; NaN if there is none.
     crossed: alpha_l of trained students by omega.
-    lasting: from or up to which omega each student is a minimum with all data, as `Measured` by branch.
+    lasting: `Measured` omega from or up to which a branch is a minimum with unlimited data, by branch.
     """
     figure, (axes,) = style.panels(1, 4.4)
     for kind, end in ends.items():
@@ -130,12 +134,13 @@ def draw_divergences(lines, ends, crossed=None, lasting=None):
 
 @style.styled
 def draw_maps(maps, label, sides, curves, marks):
-    """Maps over alpha and omega above one another, on one colour scale; the name of each curve stands beside it.
+    """Draw maps over alpha and omega above one another, with one colour scale and a name beside each curve.
 
-    maps: title to values, alpha (rows) by omega; the `label` is that of their colour bar.
+    maps: for each title the values, alpha (rows) by omega.
+    label: label of the colour bar.
     sides: colours of the negative and of the positive values.
-    curves: of each alpha and alpha_error by omega; its label, colour and line style.
-    marks: of each alpha and alpha_error by omega; its panel, label and marker.
+    curves: for each curve a frame of alpha and alpha_error by omega, its label, its colour and its line style.
+    marks: for each group of marks a frame of alpha and alpha_error by omega, its panel, its label and its marker.
     """
     figure, rows = style.panels(len(maps), 5.2 + 0.9 / len(maps), sharex=True)
     mesh = style.draw_cells(rows, maps.values(), sides)
@@ -159,14 +164,17 @@ def draw_maps(maps, label, sides, curves, marks):
 
 
 def _name_curves(axes, curves):
-    """Beside each curve its name, as far from the other ones as there is room; without any room in the legend."""
+    """Write the name of each curve beside it, as far as possible from other curves.
+
+    If there is no space for a name, it goes into the legend.
+    """
     to_panel = axes.transData - axes.transAxes
     drawn = [to_panel.transform(alphas["alpha"].reset_index()) for alphas, *_ in curves]
     for number, (_, name, colour, line) in enumerate(curves):
         own, others = drawn[number], np.concatenate([*drawn[:number], *drawn[number + 1 :], [[9, -9]]])
         apart = np.linalg.norm(own[:, None] - others, axis=2)
         above = own[:, 1] > others[apart.argmin(axis=1), 1]
-        to_left = above == (own[-1, 1] >= own[0, 1])  # where a rising curve is below its name
+        to_left = above == (own[-1, 1] >= own[0, 1])  # the side on which the curve moves away from its name
         far_end = own[:, 0] + np.where(to_left, -1, 1) * 0.018 * min(len(name), NAME_LETTERS)
         fits = (np.abs(np.array([far_end, *own.T]) - 0.5) < [[0.49], [0.49], [0.42]]).all(axis=0)
         if fits.any():
@@ -176,4 +184,4 @@ def _name_curves(axes, curves):
             look |= {"textcoords": "offset points", "ha": "right" if to_left[best] else "left"}
             axes.annotate(textwrap.fill(name, NAME_LETTERS), own[best], xycoords="axes fraction", **look)
         else:
-            axes.plot([], [], line, color=colour, label=name)  # for the legend
+            axes.plot([], [], line, color=colour, label=name)  # an entry of the legend

@@ -1,6 +1,7 @@
-"""What figures share: colours, type, labels of axes, and what is drawn in their panels.
+"""The style of figures: colours, fonts, labels of axes, and the elements of their panels.
 
-Lines have error bands, points error bars, maps the colours of two sides, thresholds a strip as wide as their error.
+Lines have error bands, and points have error bars. Maps have two colours, one for each sign. A threshold is a strip as
+wide as its error.
 """
 
 import logging
@@ -18,18 +19,18 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from attention_phases.errors import BadInput, check_choice, check_count, check_kind, check_positive
 from attention_phases.measured import Measured
 
-from .drawn import READOUT, csv_of, readout_of
+from .figure_data import READOUT, csv_of, readout_of
 from .markup import number
 from .wide import WIDE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
-ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
-OF_PROCESS = ("backend", "backend_fallback", "interactive")  # settings of Matplotlib that are not of a picture
-NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
+ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # on maps, the model that predicts better
+OF_PROCESS = ("backend", "backend_fallback", "interactive")  # settings of Matplotlib that do not belong to a picture
+NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # names in a figure's data
 
-# The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.
-# Below it are Matplotlib's defaults, so that nothing of a user's `matplotlibrc` shows.
+# The figures of the dark theme are made from white figures. A fixed salt gives the same SVG for the same picture. All
+# other settings are the defaults of Matplotlib, so that a user's `matplotlibrc` has no effect.
 STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not in OF_PROCESS} | {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",
@@ -45,53 +46,53 @@ STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not 
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
 }
-FONTS = {  # of printed figures: Matplotlib's own, each with the mathematics that goes with it
+FONTS = {  # Matplotlib's own fonts for printed figures, each with matching mathematics
     "sans": {"font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans"},
     "STIX": {"font.family": "STIXGeneral", "mathtext.fontset": "stix"},
     "Computer Modern": {"font.family": "cmr10", "mathtext.fontset": "cm", "axes.formatter.use_mathtext": True},
 }
-logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the files of Computer Modern
-# Options of a legend that no line crosses.
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the font files of Computer Modern
+# These are options of a legend that hides the lines behind it.
 OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
-# labels of axes
+# Labels of axes
 ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"
 LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"
 TEST_ERROR = r"test error $\epsilon_g$"
-# labels of the overlap that a branch is named after
+# Labels of the overlap by which a branch is named
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
-VALUES = "values"  # a drawing names points so whose colours show values: gid=f"{VALUES}_{number}"
-SVG, BEHIND = "image/svg+xml", "behind"  # of an output that shows a figure, and in its metadata
-PNG, DOTS = "image/png;encoding=base64", 200  # to take away, which no page shows; dots of an inch
-styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
+VALUES = "values"  # name of points whose colours show values, in gid=f"{VALUES}_{number}"
+SVG, BEHIND = "image/svg+xml", "behind"  # type of an output that shows a figure; key in its metadata
+PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only; dots per inch
+styled = mpl.rc_context(STYLE)  # decorator that makes a function draw in the book's style
 
 
 def use_book_output():
-    """Draw in the book's style, and in a notebook show figures as vector graphics: one picture, the same bytes.
+    """Use the book's style, and let a notebook show figures as vector graphics that are reproducible byte for byte.
 
-    Each comes with its data as CSV, what it shows where a reader points, its shape for wide screens, as PNG, and in
-    its metadata the experiments that were read before it.
+    With each figure a notebook stores its data as CSV, the numbers that are shown where a reader points, its version
+    for wide screens and a PNG. The metadata has the experiments that were read before the figure.
     """
     from IPython import get_ipython
 
-    shell = get_ipython()  # None: the page runs as a script
+    shell = get_ipython()  # None if the page runs as a script
     if shell is not None:
         _show_in(shell)
     plt.rcParams.update(STYLE)
 
 
 def _show_in(shell):
-    """Let a notebook's shell show figures as the book needs them."""
+    """Register the formats of figures that the book needs in a notebook's shell."""
     from IPython.core.formatters import BaseFormatter
     from IPython.core.pylabtools import print_figure
 
     from ..experiments import results
 
-    shell.run_line_magic("matplotlib", "inline")  # MPLBACKEND may name another backend, which would show nothing
-    set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
+    shell.run_line_magic("matplotlib", "inline")  # MPLBACKEND may name a backend that shows nothing
+    set_matplotlib_formats("svg", metadata={"Date": None})  # removes every other format
     formatters = shell.display_formatter.formatters
     draw = formatters[SVG].for_type(Figure)
-    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READ]}))
+    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READINGS]}))
     kinds = {
         "text/csv": lambda figure: csv_of(figure, NAMED) or None,
         READOUT: lambda figure: readout_of(figure, NAMED),
@@ -99,29 +100,29 @@ def _show_in(shell):
         PNG: lambda figure: print_figure(figure, "png", dpi=DOTS, base64=True),
     }
     for kind, write in kinds.items():
-        new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
+        new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # no object has this method
         formatters.setdefault(kind, new).for_type(Figure, write)
 
 
 def ticks(axis, places):
-    """Mark these places alone along an axis, such as ``axes.xaxis``, as they are written."""
+    """Set the ticks of an axis, such as ``axes.xaxis``, to exactly these places, with their values as labels."""
     axis.set_ticks(places, map(str, places))
     axis.set_minor_locator(mpl.ticker.NullLocator())
 
 
 def show(figure, name=None):
-    """Show a finished figure, once: as the last line of its cell, which otherwise shows what that line returns.
+    """Show a finished figure once, as the last line of its cell.
 
-    name: that of the files name.svg and name.csv in which a script also saves the figure and its data.
+    name: name of the files name.svg and name.csv, in which a script saves the figure and its data.
     """
     from IPython.display import display
 
     check_kind("figure", figure, Figure)
-    for _ in range(2):  # in which the layout settles; then it stays, as each format would seek it again
+    for _ in range(2):  # the layout settles after two passes, and is fixed so that no format changes it
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
     if name:
-        figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as a notebook shows it
+        figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as in a notebook
         if data := csv_of(figure, NAMED):
             Path(f"{name}.csv").write_text(data, encoding="utf-8")
     display(figure)
@@ -129,25 +130,32 @@ def show(figure, name=None):
 
 
 def publication(width=3.4, font="STIX"):
-    """Settings of Matplotlib for a figure in print, of `width` inches and with a font of `FONTS`: for `rc_context`."""
+    """Return Matplotlib's settings for a printed figure, to be used with `rc_context`.
+
+    width: in inches.
+    font: one of `FONTS`.
+    """
     size = 8 if check_positive("width", width) < 5 else 9
     printed = {"font.size": size, "axes.titlesize": size, "legend.fontsize": size - 1, "figure.dpi": 150}
     drawn = {"lines.linewidth": 1.1, "lines.markersize": 3, "figure.figsize": (width, 0.7 * min(width, 4.5))}
-    files = {"pdf.fonttype": 42, "savefig.dpi": 600}  # letters that journals accept
+    files = {"pdf.fonttype": 42, "savefig.dpi": 600}  # font type and resolution that journals accept
     return STYLE | printed | drawn | files | FONTS[check_choice("font", font, tuple(FONTS))]
 
 
 def panels(count, height, width=6.4, **options):
-    """A figure of `count` panels above one another, each of `height` inches, and its axes as an array (count,)."""
+    """Return a figure of `count` panels above one another, each `height` inches high, and its axes (count,)."""
     size = check_positive("width", width), check_count("count", count) * check_positive("height", height)
     figure, axes = plt.subplots(count, 1, figsize=size, squeeze=False, **options)
     return figure, np.ravel(axes)
 
 
 def list_panel(headings, labels, width=6.4):
-    """A panel of lines below bold headings, each with its label: the figure, its axes, and the places of the lines."""
+    """Return a figure of one panel that lists lines under bold headings, its axes, and the places of the lines.
+
+    Each line has a label.
+    """
     codes, names = pd.factorize(np.array(headings))
-    places = np.arange(len(codes)) + 1 + codes  # a line of its own for each heading
+    places = np.arange(len(codes)) + 1 + codes  # each heading takes a line, too
     figure, (axes,) = panels(1, 1.2 + 0.27 * (len(places) + len(names)), width)
     beside = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "weight": "bold"}
     for code, name in enumerate(names):
@@ -159,7 +167,10 @@ def list_panel(headings, labels, width=6.4):
 
 
 def slice_panels(height, losses=LOSS_GAP):
-    """A figure of a slice over alpha, and its panels: training losses, with this label, overlaps, and test errors."""
+    """Return a figure of a slice over alpha and its panels: training losses, overlaps and test errors.
+
+    losses: label of the first panel.
+    """
     figure, axes = panels(3, height, sharex=True)
     for panel, label in zip(axes, (losses, "overlap", TEST_ERROR)):
         panel.set_ylabel(label)
@@ -170,12 +181,12 @@ def slice_panels(height, losses=LOSS_GAP):
 
 
 def scientific(axes):
-    """Ticks of the y axis, losses or test errors, as multiples of a thousandth, as elsewhere in the book."""
+    """Write the ticks of the y axis as multiples of a thousandth, as for all losses and test errors of the book."""
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, -3), useMathText=True)
 
 
 def logarithmic(axes):
-    """A logarithmic y axis over few decades, with plain numbers at 1, 2 and 5."""
+    """Make the y axis logarithmic, for a few decades, with plain numbers at 1, 2 and 5."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
@@ -183,9 +194,9 @@ def logarithmic(axes):
 
 
 def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
-    """The column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column.
+    """Draw the column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column.
 
-    One row alone is a dot. Without rows nothing is drawn, and nothing is in the legend.
+    A single row is drawn as a dot. If there are no rows, nothing is drawn and the legend has no entry.
     """
     check_kind("axes", axes, Axes)
     check_kind("rows", rows, pd.DataFrame)
@@ -197,27 +208,29 @@ def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
 
 
 def draw_means(axes, means, name, colour, marker="o", unit=1.0, **more):
-    """The same as points with bars."""
+    """Draw the column `name` of `means` over their index, in a unit, as points with error bars."""
     draw_points(axes, means.index, *_with_error(means, name, unit), colour, marker, **more)
 
 
 def _with_error(rows, name, unit):
     if not {name, f"{name}_error"} <= {*rows}:
-        raise BadInput("name", name, f"a column that has its error beside it, as x has x_error, of {', '.join(rows)}")
+        raise BadInput(f"the columns {name} and {name}_error are needed; the frame has {', '.join(rows)}")
     return rows[name] / unit, rows[f"{name}_error"] / unit
 
 
 def draw_points(axes, x, y, error, colour, marker="o", **more):
-    """Points with bars of their standard error; without any, nothing is in the legend."""
+    """Draw points with bars of their standard errors; if there are no points, the legend has no entry."""
     if len(x):
         axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
 
 
 def draw_cells(axes, maps, sides, largest=None):
-    """Draw maps over omega (columns) and alpha (rows), one on each of some axes, in two colours; return the last mesh.
+    """Draw maps over omega (columns) and alpha (rows), one on each of several axes, and return the last mesh.
 
-    Colours are full at plus and minus `largest`, or where that is not given beyond 95 % of the values of a map: the
-    largest ones stand in a corner. Cells are drawn up to their edges, so that no white lines are left.
+    sides: colours of negative and of positive values.
+    largest: size of a value that has the full colour. By default, 95 % of the values of a map are smaller, because the
+    largest values are in a corner. Edges have the colour of their cells, so that no white lines appear between the
+    cells.
     """
     largest = largest or max(np.nanquantile(np.abs(values), 0.95) for values in maps)
     colours = mpl.colors.LinearSegmentedColormap.from_list("sides", [sides[0], "white", sides[1]])
@@ -229,13 +242,17 @@ def draw_cells(axes, maps, sides, largest=None):
 
 
 def draw_shares(axes, matrix, limits, form, label=None, **words):
-    """Draw a matrix of attention as grey cells with their numbers in this form; `words` are options of `text`."""
+    """Draw the cells of an attention matrix in greys, each with its number.
+
+    form: format of the numbers.
+    words: options of `text` for the numbers.
+    """
     rows, columns = map(range, np.shape(matrix))
     look = {"cmap": "Greys", "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
     look |= dict(zip(("vmin", "vmax"), limits))
-    dark = np.interp(0.54, (0, 1), limits)  # beyond it white words are read better, in the mean over both themes
+    dark = np.interp(0.54, (0, 1), limits)  # beyond it white text is easier to read, on average over both themes
     axes.pcolormesh(columns, rows, matrix, label=label, **look)
-    words |= {"ha": "center", "va": "center", "in_layout": False}  # in their cell, for which room is made
+    words |= {"ha": "center", "va": "center", "in_layout": False}  # the layout does not count text inside the cells
     for (i, j), value in np.ndenumerate(matrix):
         axes.text(j, i, number(value, form), color="white" if value > dark else "black", **words)
     axes.set_aspect("equal")
@@ -248,13 +265,16 @@ def bar_below(figure, mapped, axes, label, extend="both", **options):
     bar = figure.colorbar(mapped, ax=axes, **options)
     # The dark theme changes the colours of shapes, but not of images.
     bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.2)
-    losses = max(map(abs, mapped.get_clim())) < 0.01  # in thousandths, as elsewhere
+    losses = max(map(abs, mapped.get_clim())) < 0.01  # losses are shown in thousandths, as elsewhere
     bar.formatter.set_powerlimits((-3, -3) if losses else (-2, 3))
     bar.formatter.set_useMathText(True)
 
 
 def mark_threshold(axes, threshold, name, colour, left=False):
-    """A vertical line at a threshold (`Measured`), if there is one: its error as the width, its name beside it."""
+    """Draw a vertical line at a threshold (`Measured`) if it exists, with its name.
+
+    A strip around the line is as wide as the error.
+    """
     check_kind("axes", axes, Axes)
     check_kind("threshold", threshold, Measured)
     alpha, error = threshold
@@ -266,7 +286,11 @@ def mark_threshold(axes, threshold, name, colour, left=False):
 
 
 def write_beside(axes, x, height, text, colour, left=False, up=0, **more):
-    """Text beside a vertical line at x, at a share of the panel's height, and `up` by so many points."""
+    """Write text beside a vertical line at x.
+
+    height: share of the panel's height.
+    up: shift upwards in points.
+    """
     offset, side = (-3, "right") if left else (3, "left")
     place = {"xycoords": ("data", "axes fraction"), "xytext": (offset, up), "textcoords": "offset points"}
     axes.annotate(text, (x, height), color=colour, ha=side, **place, **more)

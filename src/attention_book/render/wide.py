@@ -1,4 +1,4 @@
-"""A figure for wide screens from the one for phones: panels that stood above one another stand side by side."""
+"""The conversion of a figure for phones into a figure for wide screens, whose panels are side by side."""
 
 import copy
 import textwrap
@@ -7,15 +7,15 @@ import matplotlib.pyplot as plt
 from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
-WIDE = "image/svg+xml;layout=wide"  # of the picture, beside the one that a notebook shows
-PAGE_WIDTH = 12.1  # inches at most: letters of 14.5 px in the book
-HEIGHTS = (0.36, 0.6)  # height over width, between
-LETTER = 0.11  # inches of a title
-BESIDE = 0.8  # inches of the labels beside a panel
+WIDE = "image/svg+xml;layout=wide"  # is part of the same output as the figure for phones
+PAGE_WIDTH = 12.1  # largest width in inches, which gives letters of 14.5 px in the book
+HEIGHTS = (0.36, 0.6)  # least and largest ratio of height and width
+LETTER = 0.11  # width of a letter of a title in inches
+BESIDE = 0.8  # width of the labels beside a panel in inches
 
 
 def wide_svg(figure):
-    """A figure of several rows of panels as SVG, with fewer rows, in the style in use; None if it has one row."""
+    """Return the SVG of a figure with fewer rows of panels, in the current style, or None if it has one row."""
     specs = [axes.get_subplotspec() for axes in figure.axes]
     specs = [spec for spec in specs if spec is not None]
     if not specs or specs[0].get_gridspec().nrows == 1:
@@ -28,11 +28,11 @@ def wide_svg(figure):
 
 
 def _lay_out(figure):
-    """Transpose a grid that has more rows than columns; put one of as many rows as columns into a single row."""
+    """Transpose a grid with more rows than columns, or put a square grid into a single row."""
     panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
     rows, columns = panels[0].get_subplotspec().get_gridspec().get_geometry()
     shape = (1, rows * columns) if rows == columns else (columns, rows)
-    size = figure.get_size_inches() / (columns, rows)  # of a panel
+    size = figure.get_size_inches() / (columns, rows)  # size of a panel
     width = min(size[0] * shape[1], PAGE_WIDTH)
     low, high = (share * width for share in HEIGHTS)
     figure.set_size_inches(width, min(max(size[1] * shape[0], low), high))
@@ -52,12 +52,16 @@ def _lay_out(figure):
 
 
 def _fit_legends(figure, panels, width, panel):
-    """Give legends the most columns that fit: above all panels `width`, above one of them `panel`, in inches."""
+    """Give each legend as many columns as fit.
+
+    width: room above all panels, in inches.
+    panel: room above one panel, in inches.
+    """
     legends, drawn = list(figure.legends), {}
     figure.legends.clear()
     for axes in panels:
         drawn |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels())}
-    for legend in legends:  # whose own handles have lost the markers of points with bars
+    for legend in legends:  # a legend's own handles lack the markers of points with bars
         texts = (text.get_text() for text in legend.get_texts())
         handles = [drawn.get(text, handle) for text, handle in zip(texts, legend.legend_handles)]
         _fit(figure, legend, handles, width, loc="outside upper center")
@@ -70,7 +74,7 @@ def _fit_legends(figure, panels, width, panel):
 
 
 def _fit(owner, legend, handles, room, **place):
-    """Draw a legend again, with as many columns as have room; return its height in inches."""
+    """Draw a legend again with as many columns as fit, and return its height in inches."""
     labels = [text.get_text() for text in legend.get_texts()]
     look = {"fontsize": legend.get_texts()[0].get_fontsize(), "columnspacing": 1}
     look |= {"frameon": legend.get_frame_on(), "framealpha": 1, "edgecolor": "none"}
@@ -85,13 +89,13 @@ def _fit(owner, legend, handles, room, **place):
 
 
 def _size(legend):
-    """Width and height in inches, which do not depend on where it stands."""
+    """Return the width and the height of a legend in inches, which do not depend on its place."""
     box = legend.get_window_extent(legend.figure.canvas.get_renderer())
     return box.width / legend.figure.dpi, box.height / legend.figure.dpi
 
 
 def _label(axes, row, column, rows):
-    """Ticks and labels that a panel shared with the one below it, or beside it."""
+    """Restore the ticks and labels that a panel shared with the panel below it or beside it."""
     siblings = axes.get_shared_x_axes().get_siblings(axes)
     if len(siblings) > 1:
         axes.tick_params(axis="x", labelbottom=row == rows - 1)

@@ -1,4 +1,4 @@
-"""Results as Parquet files, one an experiment with a row a cell and start: to keep, to share and to continue from."""
+"""Results as Parquet files, one file per experiment with one row per cell and start."""
 
 import base64
 import json
@@ -23,18 +23,19 @@ from .provenance import Row
 from .sweep import Store
 
 FILE_SCHEMA = 1
-SAID = ("description", "unit", "usual")  # of a column, in its field
+SAID = ("description", "unit", "usual")  # entries of a column's metadata
 
 
 def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> list[Path]:
-    """Write `folder`/EXPERIMENT.parquet for each experiment in the store; return the paths.
+    """Write `folder`/EXPERIMENT.parquet for each experiment in the store, and return the paths.
 
-    A file holds a row per cell and start, sorted by the cell's fields: the fields (nested ones as JSON),
-    the results, the provenance, and in the column "cell" the canonical JSON. Cells that an existing file
-    has and the store has not stay in it. Equal contents give equal bytes; a file is replaced whole or not at all.
+    A file has one row per cell and start, sorted by the fields of the cell. Its columns are the fields (nested fields
+    as JSON), the results, the provenance, and "cell", the canonical JSON of the cell. Cells that are in an existing
+    file but not in the store remain in the file. Equal contents give equal bytes. A file is replaced whole or not at
+    all.
 
-    meanings: by the name of a column `description` and `unit`, which the file's fields then carry, and `usual`, the
-        value of a field in cells that do not name it.
+    meanings: for the name of a column its `description` and `unit`, which are written into the file's metadata, and
+    `usual`, the value of a field in cells that do not name it.
     """
     by_experiment = defaultdict(dict)
     for text, rows, origin in store.items():
@@ -49,7 +50,10 @@ def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> l
 
 
 def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mapping = {}) -> None:
-    """Write rows and provenance of cells, given by their canonical JSON; meanings as for `export`."""
+    """Write the rows and the provenance of cells, given by their canonical JSON, to a Parquet file.
+
+    meanings: as for `export`.
+    """
     cells = [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()]
     fields = sorted({name for cell, *_ in cells for name in cell})
     usual = {name: meanings[name]["usual"] for name in fields if "usual" in meanings.get(name, {})}
@@ -68,7 +72,7 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mappi
 
 
 def describe(path: Path, meanings: Mapping) -> None:
-    """Give the columns of a file their meanings, as for `export`, where it has others. Its rows stay."""
+    """Update the meanings of a file's columns, as for `export`, and leave its rows as they are."""
     table = _read(path)
     if not _described(table.schema, meanings).equals(table.schema, check_metadata=True):
         with _refusing(path):
@@ -90,13 +94,13 @@ def _replace(path: Path, table: pa.Table, meanings: Mapping) -> None:
             os.fsync(file.fileno())
         os.replace(partial, path)
     finally:
-        with suppress(OSError):  # it is not there, where all went well, or its folder is none
+        with suppress(OSError):  # the partial file is gone after success, and its folder may be missing
             partial.unlink()
 
 
 @contextmanager
 def _refusing(path: os.PathLike | str):
-    """What fails of a file is said in one line."""
+    """Turn errors of a file into a `StoreError` of one line."""
     try:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -104,23 +108,23 @@ def _refusing(path: os.PathLike | str):
 
 
 def _order(value: Any) -> tuple:
-    """A key that sorts numbers by size and everything else by its JSON."""
+    """Return a key that sorts numbers by size and everything else by its JSON."""
     number = isinstance(value, (int, float))
     return (0, value, "") if number else (1, 0, json.dumps(value))
 
 
 def column_value(value: Any) -> Any:
-    """Return a cell's field as it stands in a column: nested tuples and lists as JSON."""
+    """Return a cell's field as its column has it: nested tuples and lists as JSON."""
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
 
 
 def encode(array: np.ndarray) -> str:
-    """Return numbers as text, for a table or a page: float32 in base64, low byte first."""
+    """Return numbers as text for a table or a page: float32 in base64, least significant byte first."""
     return base64.b64encode(np.asarray(array, "<f4").tobytes()).decode()
 
 
 def decode(text: str) -> np.ndarray:
-    """Return the numbers (n,) from the text of `encode`."""
+    """Return the numbers (n,) from a text of `encode`."""
     return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
 
 
@@ -131,7 +135,7 @@ def _column(values: list) -> pa.Array:
 
 def _read(path: os.PathLike | str) -> pa.Table:
     with _refusing(path):
-        table = pq.ParquetFile(path).read()  # `read_table` would take a folder for a data set of many files
+        table = pq.ParquetFile(path).read()  # `read_table` would accept a folder as a data set of many files
         about = json.loads((table.schema.metadata or {}).get(b"attention_phases", b"{}"))
     if about.get("schema") != FILE_SCHEMA:
         raise StoreError(f"{path}: results of schema {about.get('schema')}, this version reads {FILE_SCHEMA}")
@@ -139,7 +143,7 @@ def _read(path: os.PathLike | str) -> pa.Table:
 
 
 def items(path: os.PathLike | str) -> Iterator[tuple[str, list[Row], Row]]:
-    """Yield what `Store.items` yielded when the file was written, bit for bit, in the file's order."""
+    """Yield what `Store.items` yielded when the file was written, bit for bit, in the order of the file."""
     table = _read(path)
     filled = {column.name for column in table.schema if b"usual" in (column.metadata or {})}
     for text, group in groupby(table.to_pylist(), lambda record: record["cell"]):
@@ -152,5 +156,5 @@ def items(path: os.PathLike | str) -> Iterator[tuple[str, list[Row], Row]]:
 
 
 def load(path: os.PathLike | str) -> pd.DataFrame:
-    """Return an exported file as a data frame, strings as categories."""
+    """Return an exported file as a data frame, with strings as categories."""
     return _read(path).to_pandas()

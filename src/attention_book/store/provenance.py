@@ -1,4 +1,4 @@
-"""What a result belongs to: the name of its cell (canonical JSON, key and random seed), the code and the machine."""
+"""The identity of a result: the name of its cell (canonical JSON and key), the code and the machine."""
 
 import json
 import math
@@ -22,14 +22,14 @@ from attention_phases.records import code
 from ..paths import ROOT
 
 CellType = TypeVar("CellType")
-Row = dict[str, Any]  # one result of a cell: names to strings, booleans, integers or finite floats
+Row = dict[str, Any]  # one result of a cell, a dict of strings, booleans, integers or finite floats
 MACHINE = ("version", "commit", "python", "numpy", "torch", "cpu", "platform", "accelerator")
 ORIGIN = (*MACHINE, "cell_seconds", "finished")
-MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # folders of `src`
+MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # source of all results
 
 
 def restore(cell_type: type[CellType], text: str) -> CellType:
-    """Return the `cell_type` whose canonical JSON is `text`; every JSON list becomes a tuple."""
+    """Return the `cell_type` whose canonical JSON is `text`, with every JSON list as a tuple."""
     values = {name: _tuples(value) for name, value in json.loads(text).items()}
     for field in fields(cell_type):  # pyright: ignore
         if isinstance(field.type, type) and is_dataclass(field.type):
@@ -48,9 +48,9 @@ def key(text: str) -> str:
 
 
 def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
-    """Return a cell's results with NumPy scalars as Python numbers.
+    """Return a cell's results with NumPy scalars converted to Python numbers, or raise `BadInput`.
 
-    rows: one flat dict a start, of strings, booleans, 64-bit integers and finite floats; there must be one.
+    rows: one flat dict per start of strings, booleans, 64-bit integers and finite floats; there must be at least one.
     taken: names that a result may not have.
     """
     rows = [{name: v.item() if isinstance(v, np.generic) else v for name, v in row.items()} for row in rows]
@@ -58,7 +58,7 @@ def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
         raise BadInput("rows", rows, "at least one result")
     for name, value in (item for row in rows for item in row.items()):
         if name in taken:
-            raise BadInput("column", name, "a name that is no field of the cell nor of its provenance")
+            raise BadInput(f"column name {name!r} is taken by the cell or by its provenance")
         if not isinstance(value, (str, int, float)):
             raise BadInput(name, value, "a string, a boolean or a number")
         if isinstance(value, float) and not math.isfinite(value):
@@ -69,16 +69,16 @@ def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
 
 
 def environment(since: int = 0) -> dict[str, str | None]:
-    """Return the code's version and commit, the versions below it and the machine, as a flat dict.
+    """Return the version and the commit of the code, the versions of its dependencies and the machine, as a flat dict.
 
-    since: what `allocations` said before the work; the GPU is named where the work has used it.
+    since: the value of `allocations` before the work. The GPU is named if the work has used it.
     """
     used = allocations() > since
     return {**_fixed(), "accelerator": sys.modules["torch"].cuda.get_device_name() if used else None}
 
 
 def allocations() -> int:
-    """Return how often this process has asked a GPU for memory."""
+    """Return how often this process has allocated memory of a GPU."""
     torch = sys.modules.get("torch")
     return torch.cuda.memory_stats()["allocation.all.allocated"] if torch and torch.cuda.is_initialized() else 0
 
@@ -97,7 +97,10 @@ def _fixed() -> dict[str, str | None]:
 
 @cache
 def source_digest(*folders: str) -> str:
-    """Return 12 hexadecimal digits that change with the source in some folders of `src`, or of all `MAKES_RESULTS`."""
+    """Return 12 hexadecimal digits that change with the source code in the given folders of `src`.
+
+    folders: by default all of `MAKES_RESULTS`.
+    """
     digest = sha256()
     for folder in folders or MAKES_RESULTS:
         for path in sorted((ROOT / "src" / folder).rglob("*.py")):
@@ -106,7 +109,7 @@ def source_digest(*folders: str) -> str:
 
 
 def _cpu() -> str:
-    """The name of the processor, as Linux has it or as Python does."""
+    """Return the name of the processor from Linux, or else from Python."""
     with suppress(OSError):
         if named := re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8")):
             return named[1]

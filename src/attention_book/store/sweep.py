@@ -1,8 +1,8 @@
-"""Compute the cells of a sweep over any executor, such as that of a Dask cluster, and store each result as it comes.
+"""The computation of the cells of a sweep by any executor, which stores each result as it comes.
 
-A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict of results per start. The store is an
-SQLite file with one row a cell, each written in one transaction by the one process that has it open. After a kill at
-any moment every cell that was reported is there.
+A cell is a frozen dataclass of JSON values. The function `work(cell)` returns one flat dict of results per start. The
+store is an SQLite file with one row per cell. Only one process has the file open, and it writes each row in one
+transaction. If this process is killed, every cell that was reported is in the file.
 """
 
 import json
@@ -27,24 +27,25 @@ from . import provenance
 from .provenance import Row, check_rows, key
 
 STORE_SCHEMA = 1
-MINUTE = 60.0  # least seconds between lines of progress in a log
-TIMEOUT = 5  # seconds in which a scheduler must answer
-AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
+MINUTE = 60.0  # least number of seconds between two lines of progress in a log
+TIMEOUT = 5  # seconds within which a scheduler must answer
+AHEAD = 1024  # largest number of cells in the executor's queue, larger than its number of workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
 RESERVED = {"cell", *provenance.ORIGIN}
 
 
 class Store:
-    """Results by cell in an SQLite file, made if missing and held by one process from opening to closing.
+    """Results by cell in an SQLite file, which one process holds from opening to closing.
 
-    A file that is in use, damaged, no results store or of another schema is a `StoreError`, and left as it was.
+    The file is created if it is missing. If it is in use or damaged, if it is no results store or has another schema, a
+    `StoreError` is raised and the file is left as it was.
     """
 
     def __init__(self, path: os.PathLike | str):
         self.path = Path(path)
         with self._reporting():
-            self.path.open("ab").close()  # the system says why that fails, SQLite does not
-            self._db = sqlite3.connect(self.path, timeout=0)  # a held lock is an error at once
+            self.path.open("ab").close()  # the error of the system says why this fails, the error of SQLite does not
+            self._db = sqlite3.connect(self.path, timeout=0)  # a locked file is an error at once
         try:
             with self._reporting():
                 self._open()
@@ -53,7 +54,8 @@ class Store:
             raise
 
     def _open(self) -> None:
-        # Exclusive: the lock lasts until close, and no shared memory is needed (network file systems).
+        # The lock is exclusive, so it lasts until the file is closed and needs no shared memory, which network file
+        # systems lack.
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         empty = not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
         schema = self._pragma("user_version")
@@ -62,9 +64,9 @@ class Store:
         if (damage := self._damage()) != "ok":
             self._refuse(f"damaged ({damage})")
         self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")  # a reported result survives a power cut too
+        self._db.execute("PRAGMA synchronous = FULL")  # a reported result survives a power cut, too
         with self._db:
-            self._db.execute("BEGIN IMMEDIATE")  # takes the lock; all of the schema or nothing
+            self._db.execute("BEGIN IMMEDIATE")  # takes the lock, so that the schema is written whole or not at all
             if empty:
                 self._db.execute(TABLE)
                 self._db.execute(f"PRAGMA user_version = {STORE_SCHEMA}")
@@ -76,12 +78,12 @@ class Store:
         raise StoreError(f"store {self.path}: {reason}; it was left as it is")
 
     def _damage(self) -> str:
-        """What is wrong with the file, or "ok"."""
+        """Return what is wrong with the file, or "ok"."""
         damage = str(self._pragma("quick_check(1)")).splitlines()[0]
         log = Path(f"{self.path}-wal")
-        pages_in_log = log.exists() and log.stat().st_size  # left by a kill
+        pages_in_log = log.exists() and log.stat().st_size  # the log of a process that was killed
         size = self._pragma("page_count") * self._pragma("page_size")
-        # SQLite itself reads the cut end of a last page as zeros.
+        # SQLite itself reads the missing end of a last page as zeros.
         too_short = self.path.stat().st_size < size and not pages_in_log
         return "the file is too short" if damage == "ok" and too_short else damage
 
@@ -106,9 +108,9 @@ class Store:
             return {stored for (stored,) in self._db.execute("SELECT key FROM cells")}
 
     def put(self, cell: Any, rows: Iterable[Row], origin: Row) -> None:
-        """Store the results of a cell, durable on return. A cell that is stored already is a `StoreError`.
+        """Store the results of a cell durably, or raise `StoreError` if the cell is stored already.
 
-        rows: one flat dict a start, see `provenance.check_rows`, without the cell's own names.
+        rows: one flat dict per start, see `provenance.check_rows`, without the cell's own names.
         origin: values for `provenance.ORIGIN`.
         """
         text = canonical(cell)
@@ -124,14 +126,17 @@ class Store:
 
 
 class Failure(NamedTuple):
-    """A cell that raised, and one line that says why."""
+    """A cell whose computation raised an error, and one line that says why."""
 
     cell: object
     error: str
 
 
 class Summary(NamedTuple):
-    """What `run` did: cells computed, cells known before, the failures, and known cells that the store has not."""
+    """The outcome of `run`: the cells computed, the cells known before, the failures, and the cells stored elsewhere.
+
+    A cell is `elsewhere` if its results are known but are not in the store.
+    """
 
     done: int
     skipped: int
@@ -140,15 +145,19 @@ class Summary(NamedTuple):
 
 
 def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
-    """Progress of work that takes a while, on stderr, with the time left: a bar, or in a log at most a line a minute.
+    """Return a progress display on stderr that shows the time left: a bar on a terminal, or lines in a log.
 
-    A `tqdm` for a ``with`` block, whose ``update(n)`` counts n units more, beyond those that were `done` before.
+    The result is a `tqdm` for a ``with`` block. Its ``update(n)`` counts n more units, in addition to the units that
+    were `done` before. A log gets at most one line per minute.
     """
     return tqdm(total=total, unit=unit, smoothing=0, disable=quiet, initial=done, **bar_or_lines())
 
 
 def bar_or_lines(told: str = "{remaining} left") -> dict[str, Any]:
-    """Options of `tqdm`, by whether there is a terminal. told: of the time, in a log."""
+    """Return options of `tqdm` that depend on whether stderr is a terminal.
+
+    told: text about the time in a line of a log.
+    """
     if sys.stderr.isatty():
         return {"file": sys.stderr}
     every = {"delay": MINUTE, "mininterval": MINUTE, "miniters": 1}
@@ -163,14 +172,16 @@ def run(
     quiet: bool = False,
     known: Set[str] = frozenset(),
 ) -> Summary:
-    """Compute the cells that are neither in the store nor `known`. A failed one is not stored: the next run retries it.
+    """Compute the cells that are neither in the store nor `known`, store their results, and return a `Summary`.
 
-    work: gives a flat dict a start; importable by the workers.
-    quiet: no progress bar (batch jobs); failures are still printed on stderr.
+    A cell that fails is not stored, so the next run computes it again.
+
+    work: a function that returns one flat dict per start; workers must be able to import it.
+    quiet: show no progress bar (for batch jobs); failures are still printed on stderr.
     known: canonical JSON of cells whose results are kept elsewhere.
 
-    Raises `SweepError` where a worker process died, the cluster was lost, or its workers are not fit for the work, and
-    `StoreError` where a result could not be written.
+    Raises `SweepError` if a worker process died, if the connection to the cluster was lost, or if its workers cannot do
+    the work. Raises `StoreError` if a result could not be written.
     """
     by_text = {canonical(cell): cell for cell in cells}
     stored = store.keys()
@@ -196,14 +207,14 @@ def run(
                 done += 1
             except (BrokenExecutor, StoreError, SweepError):
                 raise
-            except CancelledError as error:  # not by us
+            except CancelledError as error:  # cancelled by the scheduler
                 raise SweepError(f"the connection to the scheduler was lost after {done} cells; {go_on}") from error
             except Exception as error:
                 failed.append(Failure(cell, one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
     except KeyboardInterrupt:
-        stored = store.keys()  # with one that was not yet counted
+        stored = store.keys()  # includes a cell that is stored but not yet counted
         here = {text for text in by_text if key(text) in stored}
         kept = f"{len(here)} of {len(by_text)} cells are kept in {store.path}"
         elsewhere = f", {more} more in the table" if (more := len(known & by_text.keys() - here)) else ""
@@ -217,7 +228,7 @@ def run(
 
 
 def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
-    """Rows and provenance of a cell; runs in the worker."""
+    """Return the rows and the provenance of a cell; this function runs in the worker."""
     start, before = time.perf_counter(), provenance.allocations()
     rows = work(cell)
     return rows, {
@@ -236,11 +247,11 @@ def one_line(error: Exception) -> str:
 
 @contextmanager
 def cluster(address: str) -> Iterator[Executor]:
-    """Context of an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
+    """Yield an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
 
-    Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster
-    nor a cell that a worker has begun; the result of that is dropped. Where no scheduler answers, or it or its workers
-    lack this package, that is a `SweepError`.
+    If a worker is lost, another worker takes over its work, as soon as there is one. Leaving the context does not end
+    the cluster, nor a cell that a worker has begun, but the result of this cell is dropped. Raises `SweepError` if no
+    scheduler answers, or if the scheduler or its workers lack this package.
     """
     import logging
 
@@ -248,19 +259,19 @@ def cluster(address: str) -> Iterator[Executor]:
     from distributed.comm.addressing import get_address_host_port
 
     try:
-        get_address_host_port(address, strict=True)  # a client that refuses it complains again when it is dropped
+        get_address_host_port(address, strict=True)  # a client that rejects it complains again at its end
     except ValueError as error:
         raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
     try:
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
-    except Exception as error:  # of any kind, if another program answers there
+    except Exception as error:  # another program at this address may cause any error
         raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # the sweep prints one line instead
     with client:
         try:
-            client.run_on_scheduler(provenance.environment)  # it reads what it passes on
+            client.run_on_scheduler(provenance.environment)  # the scheduler must be able to read what it passes on
             workers = client.run(provenance.environment)
-        except Exception as error:  # Dask hides the type of theirs
+        except Exception as error:  # Dask hides the type of their errors
             raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
         if not workers:
             print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
@@ -268,7 +279,10 @@ def cluster(address: str) -> Iterator[Executor]:
 
 
 class _OnCluster(Executor):
-    """Dask's own one leaves a future open for ever when its result is lost on the way here."""
+    """An executor on Dask that raises an error if a result is lost on the way.
+
+    Dask's own executor would wait for this result for ever.
+    """
 
     def __init__(self, client):
         self._client = client
@@ -276,7 +290,7 @@ class _OnCluster(Executor):
     def submit(self, call, *arguments):
         import asyncio  # slow to load
 
-        task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # a new key: no other run's result
+        task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # for a new key
 
         async def result():
             return await task
@@ -285,15 +299,15 @@ class _OnCluster(Executor):
 
 
 def _by_one_thread(call: Callable, *arguments):
-    """The call's result; `SweepError` from a worker that uses more threads.
+    """Return the result of a call, or raise `SweepError` if the worker uses more than one thread.
 
-    The cells are the parallelism, and thread counts change float rounding.
+    The cells are computed in parallel instead, and the number of threads changes the rounding of floats.
     """
     from distributed import get_worker
 
     from attention_phases.machine import ONE_THREAD
 
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the other variables
     worker = get_worker()
     threads = {"nthreads": str(worker.state.nthreads)} | {name: os.environ.get(name) for name in ONE_THREAD}
     for name, value in threads.items():

@@ -1,1 +1,1 @@
-"""Experiments that ask where published values differ from ours, and why."""
+"""The experiments that ask where published values differ from ours, and why."""

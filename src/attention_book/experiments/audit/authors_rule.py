@@ -1,15 +1,17 @@
-"""The published theory by the rules of the authors' public notebook: few points, and one descent for a proximal point.
+"""The published theory by the quadrature rules of the authors' public notebook.
 
-Overlaps: degree 7 in the plane of the student's two normal numbers and in that of the teacher's, 12 x 12 points.
-Training loss: the free energy (Eq. 108), with the Moreau envelope by degree 11 in both planes, 28 x 28 points. Test
-error: E[S^2] and E[S Y] by degree 11 outside, over the student, and degree 7 inside; E[Y^2] by degree 11. Linear model:
-its weights E[Y] by degree 7, its error by degree 11. The proximal point is where one descent from (0, 0) ends.
+The rules have few points, and the proximal point is the end of one descent from (0, 0). The overlaps use degree 7 in
+the plane of the student's two standard normal variables and in the plane of the teacher's, 12 x 12 points. The training
+loss is the free energy (Eq. 108), whose Moreau envelope uses degree 11 in both planes, 28 x 28 points. In the test
+error, E[S^2] and E[S Y] use degree 11 for the outer average, over the student, and degree 7 for the inner average;
+E[Y^2] uses degree 11. The weights E[Y] of the linear model use degree 7, and its error uses degree 11.
 
-Both rules of the plane are in Stroud's catalogue for E_2^{r^2}: 7-1, and one of degree 11 by Rabinowitz and Richtmyer
-(1969). Where the published iteration stops, at changes below 1e-4, `solve_coarsely` goes on, and `stopped` does not.
+Both rules of the plane are in Stroud's catalogue for E_2^{r^2}: 7-1, and a rule of degree 11 by Rabinowitz and
+Richtmyer (1969). The published iteration stops when changes fall below 1e-4. `published_stops` does the same, but
+`solve_coarsely` continues.
 
-On so few points there are several positional solutions at small omega, three at omega = 0 and alpha = 0.62. The one
-meant is that to which the encoding leads as a start.
+With so few points there are several positional solutions at small omega, for example three at omega = 0 and alpha =
+0.62. The solution that is reached from the encoding is used.
 """
 
 from collections.abc import Sequence
@@ -30,26 +32,26 @@ from attention_phases.theory.setting import Setting
 from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
 
 RULE_DAMPING, RULE_STEPS, RULE_SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
-MANY = (2**12, 8)  # points and scrambles of the exact losses
-RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # of the converged threshold: the coarse one is looked for there
+EXACT_NET = (2**12, 8)  # points and scrambles of the exact losses
+RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # relative shifts of alpha from the converged threshold, for the search
 AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
 PlaneRule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights (N,)
 
 
 class Coarse(NamedTuple):
-    """A fixed point on the 144 points, with its losses by the published rules, and exactly: on many points."""
+    """A fixed point on the 144 points, with its losses by the published rules and with the exact losses."""
 
     overlaps: Scalars
-    train_loss: np.ndarray  #: (rule, exact)
-    test_mse: np.ndarray  #: (rule, exact)
-    #: Largest relative change of an overlap in the last damped step; where the prox jumps on one of so few points, the
-    #: iteration may never settle.
+    train_loss: np.ndarray  #: (by the rules, exact)
+    test_mse: np.ndarray  #: (by the rules, exact)
+    #: Largest relative change of an overlap in the last damped step. If the proximal point jumps at one of so few
+    #: points, the iteration may never settle.
     change: float
 
 
 def plane_rule(degree: int) -> PlaneRule:
-    """Return a rule for the normal law in the plane, exact to `degree` 7 or 11: 12 or 28 points."""
+    """Return a rule for the normal distribution in the plane, exact to `degree` 7 (12 points) or 11 (28 points)."""
     if degree == 7:
         root = sqrt(5)
         diagonal = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
@@ -65,7 +67,10 @@ def plane_rule(degree: int) -> PlaneRule:
 
 
 def product_rule(student: int, teacher: int) -> PlaneRule:
-    """Return points (xi_1, xi_2, zeta_1, zeta_2) and weights, of these degrees in the planes of xi and zeta."""
+    """Return points (xi_1, xi_2, zeta_1, zeta_2) and weights of a product of two rules of the plane.
+
+    student, teacher: degrees of the rules in the planes of xi and of zeta.
+    """
     (xi, of_xi), (zeta, of_zeta) = plane_rule(student), plane_rule(teacher)
     points = np.concatenate([np.repeat(xi, len(zeta), axis=0), np.tile(zeta, (len(xi), 1))], axis=1)
     return points, np.outer(of_xi, of_zeta).ravel()
@@ -79,7 +84,7 @@ def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarra
 
 
 def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
-    """Return the averages by a rule that an iteration and the free energy need; the others are NaN."""
+    """Return the averages that an iteration and the free energy need, by a rule; all other averages are NaN."""
     (points, weights), task, scalars = rule, setting.task, overlaps.scalars
     w, y = fields(task, scalars, points)
     targets, V, variance = teacher_fit(task, y.T.copy()).T, scalars.V, task.sigma**2
@@ -101,7 +106,7 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
 
 
 def rule_test_error(task: Task, overlaps: Scalars) -> float:
-    """Return the test error by the published rules; the part of the teacher alone is `label_loss`."""
+    """Return the test error by the published rules, including the teacher's part `label_loss`."""
     points, weights = product_rule(11, 7)
     w, y = fields(task, overlaps, points)
     S, Y = attention(w), target_attention(y, task.omega, np.array(task.matrix))
@@ -126,7 +131,7 @@ def _labels(task, points):
 
 
 def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
-    """Return what one undamped step of the rules makes of overlaps, by name, and the losses of these overlaps."""
+    """Return the overlaps after one undamped step by the rules, and the losses of the given overlaps, by name."""
     setting, some = Setting(task), Overlaps.of(*overlaps)
     hats = equations.conjugates(setting, alpha, some, rule_average(setting, some, product_rule(7, 7)))
     moreau = rule_average(setting, some, product_rule(11, 11)).moreau
@@ -145,7 +150,7 @@ def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hat
 
 
 def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
-    """Return the fixed point of a branch on the 144 points, by damped iteration from near what names it."""
+    """Return the fixed point of a branch on the 144 points, by damped iteration from the start of this branch."""
     setting, overlaps = Setting(task), BranchMap(task, alpha, branch).start()
     for _ in range(RULE_STEPS):
         before = overlaps
@@ -153,7 +158,7 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
         change = max(abs(new / old - 1).max() for old, new in zip(before, overlaps) if old.any())
         if change < RULE_SETTLED:
             break
-    exact = equations.average(setting, overlaps, gaussian_points(*MANY))
+    exact = equations.average(setting, overlaps, gaussian_points(*EXACT_NET))
     by_rule = rule_step(task, alpha, overlaps.scalars)
     return Coarse(
         overlaps=overlaps.scalars,
@@ -163,10 +168,11 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
     )
 
 
-def stopped(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
-    """Return the overlaps of a branch at which the published iteration stops, each from those of the alpha before.
+def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
+    """Return the overlaps of a branch at which the published iteration stops, at each alpha.
 
-    It stops where the norm of the change of (q, m, theta) is below 1e-4, which depends on the damping: `RULE_DAMPING`.
+    The iteration at an alpha starts from the overlaps at the alpha before. It stops when the norm of the change of (q,
+    m, theta) falls below 1e-4. This depends on the damping, `RULE_DAMPING`.
     """
     setting, overlaps, ends = Setting(task), BranchMap(task, alphas[0], branch).start(), []
     for alpha in alphas:
@@ -181,10 +187,11 @@ def stopped(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
 def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:
     """Return alpha_c or alpha_l on the 144 points: with the losses by the published rules, and with the exact losses.
 
-    By interpolation in alpha; NaN where the losses do not cross within a quarter of the `converged` alpha.
+    Both are interpolated in alpha. A threshold is NaN if the losses do not cross within a quarter of the `converged`
+    alpha.
 
     kind: "critical" or "linear"
-    converged: the same threshold on many points, around which it is looked for
+    converged: the same threshold on many points, which is the centre of the search
     """
     alphas = converged * (1 + RELATIVE_ALPHAS)
     gaps, baselines = [], np.array([rule_baseline(task), linear_baseline(task)])

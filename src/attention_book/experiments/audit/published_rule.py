@@ -1,7 +1,8 @@
-"""Published theory: thresholds and curves by the authors' quadrature, and on many points.
+"""The published theory: thresholds and curves by the authors' quadrature, and with many points.
 
 Experiments:
-    published_rule: Thresholds and solutions along the published curves, by the published quadrature and on many points.
+    published_rule: Thresholds and solutions along the published curves, by the published quadrature and with many
+        points.
 """
 
 from dataclasses import dataclass
@@ -12,19 +13,20 @@ from attention_phases.task import Task
 
 from ..grids import register, tasks
 from ..kinds import Kind, with_errors
-from ..lines import OF_STANDARD, OnNets, finite, mark
+from ..lines import THRESHOLD_KINDS, OnNets, mark, prune
 from ..paper.fig03 import PUBLISHED_OMEGAS
 from ..students import INFORMED
 
 
-def by_published_rule(cell) -> list[dict]:
-    """Return the rows of a `RuleCell`: what the published rules give, and what many points do.
+def rows_by_published_rule(cell) -> list[dict]:
+    """Return the rows of a `RuleCell`: results by the published rules and results with many points.
 
-    Without alphas, both thresholds that exist, `what` being "critical" or "linear": `alpha` and `alpha_error` are those
-    on many points, `rule` and `exact` as `coarse_threshold` gives them, where there is a crossing. Beside them the test
-    error of the linear model, "baseline".
+    Without alphas, there is a row for each threshold that exists, with the label "critical" or "linear". `alpha` and
+    `alpha_error` are the threshold with many points. `rule` and `exact` are the values of `coarse_threshold`, if the
+    losses cross. The row "baseline" has the test error of the linear model.
 
-    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, `many` and `many_error` on many.
+    With alphas, there is a row for every `quantity` along the `branches`: `rule` is the value of `solve_coarsely`, and
+    `many` and `many_error` are the values with many points.
     """
     from attention_phases.theory import linear_baseline, solve, threshold
     from attention_phases.theory.branches import OWN_OVERLAP
@@ -42,16 +44,16 @@ def by_published_rule(cell) -> list[dict]:
             for quantity in ("q", "V", "train_loss", "test_mse", *own):
                 row = {"what": branch, "alpha": alpha, "quantity": quantity, "rule": abs(values[quantity])}
                 row |= {"many": abs(converged[quantity]), "many_error": many.stderr[quantity]}
-                rows.append(finite(row))
+                rows.append(prune(row))
     if cell.alphas:
         return rows
     by_rule, exact = rule_baseline(task), linear_baseline(task)
     rows.append({"what": "baseline", "quantity": "test_mse", "rule": by_rule, "many": exact})
-    for kind in OF_STANDARD:
+    for kind in THRESHOLD_KINDS:
         converged = threshold(task, kind, cell.points, **cell.quadrature)
         if converged.exists:
             coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged.alpha.value)))
-            rows.append(finite({**mark(kind, converged.alpha), **coarse}))
+            rows.append(prune({**mark(kind, converged.alpha), **coarse}))
     return rows
 
 
@@ -62,19 +64,19 @@ class RuleCell(OnNets):
     Columns:
         what: what the row is about
             - critical: alpha_c, where the training losses of both branches cross
-            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - linear: alpha_l, where the semantic test error crosses the test error of the linear model
             - semantic: the semantic branch or valley
             - positional: the positional branch or valley
-            - symmetric: no overlap at all
+            - symmetric: the branch without overlaps
             - baseline: the linear model
-        alpha [1]: sample complexity n/d of the solution, or the threshold on many points
-        rule [1]: the quantity, or the threshold, by the published rules; empty where the losses do not cross
-        many [1]: the quantity on many points
-        exact [1]: threshold from the overlaps of the 144 points, their losses integrated on many
+        alpha [1]: sample complexity n/d of the solution, or the threshold with many points
+        rule [1]: the quantity or the threshold by the published rules; empty if the losses do not cross
+        many [1]: the quantity with many points
+        exact [1]: threshold from overlaps by the published rules on 144 points, but with losses on many points
     """
 
     kind = Kind(
-        by_published_rule,
+        rows_by_published_rule,
         with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)},
     )
 
@@ -82,14 +84,14 @@ class RuleCell(OnNets):
     branches: tuple = ()
 
 
-# The published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
-TEN = tuple(np.linspace(2.0, 0.1, 10).tolist())
+# These are the published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
+TEN_ALPHAS = tuple(np.linspace(2.0, 0.1, 10).tolist())
 PUBLISHED_CURVES = [
     (Task(), (*np.linspace(2.0, 1.25, 8).tolist(), *np.linspace(1.24, 0.01, 12).tolist()), INFORMED),
     (Task(), tuple(np.linspace(2.275, 0.1, 10).tolist()), ("symmetric",)),
     (Task(omega=0.5), tuple(np.linspace(2.275, 0.1, 15).tolist()), INFORMED),
-    (Task(omega=0.15), TEN, INFORMED),
-    (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
+    (Task(omega=0.15), TEN_ALPHAS, INFORMED),
+    (Task(omega=0.14, matrix="alternative"), TEN_ALPHAS, INFORMED),
 ]
 register(RuleCell, "published_rule")(
     paper=[

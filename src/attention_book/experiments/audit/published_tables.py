@@ -1,8 +1,9 @@
-"""What the authors' tables have beside ours, and slips in training that the comparison would show.
+"""The cells of the authors' tables that no other experiment has, and training errors made on purpose.
 
 Experiments:
-    published_cells: What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1.
-    slips: Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them.
+    published_cells: Cells of the authors' tables that other experiments lack, by both optimisers: omega > 0.5, and
+        sigma = 1.
+    slips: Part of the map of Figure 3 with wrong settings of gradient descent, on one data set that the map also has.
 """
 
 from dataclasses import dataclass, field
@@ -12,12 +13,14 @@ from attention_phases.task import Task
 from ..grids import ALPHAS, OMEGAS, tasks
 from ..students import StudentCell, students
 
-SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
+SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # instead of the published 0.15 and 5,000
 
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?
+    """A cell of students that are trained with one of `SLIPS` on purpose.
+
+    The question is whether the comparison with the published means would reveal the error.
 
     Columns:
         slip: what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1
@@ -32,12 +35,12 @@ class SlipCell(StudentCell):
         return SLIPS[self.slip]
 
 
-BEYOND = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0.7, matrix="alternative")]
-PUBLISHED = {"optimizer": ["gd", "lbfgs"], "task": [*BEYOND, Task(sigma=1.0)]}
+OMEGA_TASKS = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0.7, matrix="alternative")]
+CELL_AXES = {"optimizer": ["gd", "lbfgs"], "task": [*OMEGA_TASKS, Task(sigma=1.0)]}
 students("published_cells")(
-    paper={"seed": range(10), **PUBLISHED, "alpha": ALPHAS, "d": 1000},
-    laptop={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::6], "d": 300},
-    smoke={"seed": range(2), **PUBLISHED, "alpha": ALPHAS[::12], "d": 100},
+    paper={"seed": range(10), **CELL_AXES, "alpha": ALPHAS, "d": 1000},
+    laptop={"seed": range(2), **CELL_AXES, "alpha": ALPHAS[::6], "d": 300},
+    smoke={"seed": range(2), **CELL_AXES, "alpha": ALPHAS[::12], "d": 100},
 )
 students("slips", {"slip": [*SLIPS], "optimizer": "gd", "seed": 0}, SlipCell)(
     paper={"task": tasks(OMEGAS[::3]), "alpha": ALPHAS[::2], "d": 1000},

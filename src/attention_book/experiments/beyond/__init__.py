@@ -1,1 +1,1 @@
-"""Experiments that the paper leaves open, by question."""
+"""The experiments on questions that the paper leaves open, by question."""

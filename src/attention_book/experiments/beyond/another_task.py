@@ -1,8 +1,8 @@
-"""Students tested on another task than they were trained on.
+"""Students that are tested on a different task from the one they were trained on.
 
 Experiments:
-    another_task: Both starts where the semantic one has the lower loss but not the better predictions, tested on
-        another task.
+    another_task: Both starts, tested on other tasks, at an alpha where the semantic student has the lower training loss
+        but predicts worse than the linear model.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,12 +14,12 @@ from ..students import STUDENTS, StudentCell, students
 
 @dataclass(frozen=True)
 class AnotherTaskCell(StudentCell):
-    """The same students, and their errors on another task: `tested` has what differs in it, by name.
+    """A cell that trains students on one task and tests them on another, which differs in the parameters of `tested`.
 
     Columns:
-        tested: what differs in the task that is tested, as JSON: names and values
-        tested_mse [1]: test error on that task, the mean over 4,000 sentences of it
-        tested_linear_mse [1]: the same of the linear model fitted to the student's data
+        tested: parameters of the tested task that differ from the training task, as JSON: names and values
+        tested_mse [1]: test error on the tested task, the mean over 4,000 of its sentences
+        tested_linear_mse [1]: test error on the tested task of the linear model fitted to the student's data
     """
 
     kind = StudentCell.kind._replace(
@@ -33,7 +33,8 @@ class AnotherTaskCell(StudentCell):
         return {"tested": replace(self.task, **dict(self.tested))}
 
 
-# What differs in the tested task; then where no alpha lets the semantic student predict better than the linear model.
+# These are changed parameters of the tested task. The last three tests have an omega at which the semantic student does
+# not predict better than the linear model at any alpha.
 OTHER_TASKS = {
     "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
     "matrix": [((own, other), (other, own)) for own, other in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],
@@ -45,7 +46,7 @@ TESTS += [(Task(omega=0.55), 5.0, (("omega", value),)) for value in (0.3, 0.45, 
 
 
 def _tests(data_sets, step=1):
-    """An axis "task alpha tested seed" of every so many tests, each on data sets of its own."""
+    """Return an axis "task alpha tested seed" of every `step`-th test, each on its own data sets."""
     return [(*test, data_sets * k + seed) for k, test in enumerate(TESTS[::step]) for seed in range(data_sets)]
 
 

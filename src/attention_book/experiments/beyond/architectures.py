@@ -1,8 +1,8 @@
-"""Theory against students of every architecture that theory covers, in growing dimension.
+"""A comparison of theory with students of every architecture that theory covers, in growing dimension.
 
 Experiments:
     variants_size: Every architecture that theory covers, in growing dimension: theory against students.
-    variants_theory: Theory of every architecture that theory covers: the semantic branch.
+    variants_theory: Theory of the semantic branch for every architecture that theory covers.
 """
 
 from attention_phases.model.architectures import Architecture
@@ -13,24 +13,24 @@ from ..lines import ArchitectureLineCell
 from ..paper.fig10 import CORRELATED, RANK2, UNTIED
 from ..students import variants
 
-# Where theory and students are compared in growing dimension: the minimum that the semantic start leads to. Before
-# alpha_c, which correlated tokens have beyond alpha = 2, students of small d leave it.
-COMPARED = {
+# Theory and students are compared at the minimum that the semantic start leads to, in growing dimension. The alpha is
+# above alpha_c, because below it students of small d leave this minimum. For correlated tokens alpha_c is above 2.
+CASES = {
     "correlated": CORRELATED,
     "untied": UNTIED,
     "rank2": RANK2,
     "three tokens": Architecture(tokens=3),
     "four tokens": Architecture(tokens=4),
 }
-COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
-GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
+COMPARED_ALPHA = dict.fromkeys(CASES, 2.0) | {"correlated": 3.0}
+GROWTH = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in CASES.items()]}
 variants("variants_size", {"starts": ("semantic",)})(
-    paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
-    laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
-    smoke={"d": [50, 100], "seed": range(4), **GROWING},
+    paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWTH},
+    laptop={"d": [125, 250, 500], "seed": range(12), **GROWTH},
+    smoke={"d": [50, 100], "seed": range(4), **GROWTH},
 )
 
-COMPARED_LINES = {"architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()]}
+COMPARED_LINES = {"architecture alphas": [(CASES[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()]}
 register(ArchitectureLineCell, "variants_theory", {"task": Task(), **COMPARED_LINES, "branches": ("semantic",)})(
     paper={"points": 2**11, "scrambles": 16},
     laptop={"points": 2**6, "scrambles": 8},

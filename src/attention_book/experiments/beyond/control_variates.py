@@ -1,7 +1,7 @@
-"""Control variates for the crossing of the training losses.
+"""The control variates for the crossing of the training losses.
 
-Trained students share most of the scatter between data sets with students of fixed weights, whose mean loss is known:
-subtracting it leaves much less (`analysis.instances`).
+The loss of trained students varies between data sets almost as the loss of students with fixed weights, whose mean is
+known. Subtracting the latter removes most of the variance (`analysis.instances`).
 """
 
 from math import sqrt
@@ -13,25 +13,26 @@ from attention_phases.quadrature import tensor_rule
 
 from ..students import CONTROLS
 
-# Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
+# The two students with fixed weights have sizes close to theta/sigma^2 and m of the trained students at alpha_c.
 ALIGNED_SIZE, ENCODED_SIZE = 0.4, 0.22
-CONTROL_NODES = 60  # of Gauss and Hermite's rule, for each of two fields
+CONTROL_NODES = 60  # nodes of the Gauss-Hermite rule for each of two fields
 
 
 def controls(task, data):
-    """Numbers of mean zero over data sets, whatever the teacher.
+    """Return the control variates: quantities whose mean over data sets is known to be zero, for every teacher.
 
-    "length" is ``|Q*|^2/d - 1``. The others are of three students: what their mean squared misfit
-    ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2 (the
-    loss of Eq. 14 at their fields). "blind" has weights zero; "aligned" has weights `ALIGNED_SIZE` Q*; "encoded" has
-    weights `ENCODED_SIZE` times the part of 1_d that is orthogonal to Q*.
+    "length" is ``|Q*|^2/d - 1``. The other three are the excess losses of students with fixed weights. The mean squared
+    misfit ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data minus its mean over all sentences is multiplied by alpha
+    sigma^2, which gives the loss of Eq. 14. The student "blind" has zero weights. The student "aligned" has the weights
+    `ALIGNED_SIZE` Q*. The weights of the student "encoded" are `ENCODED_SIZE` times the part of 1_d that is orthogonal
+    to Q*.
     """
     teacher = data.teacher.double()
-    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # |Q*|^2/d, Q*.1/d
+    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # |Q*|^2/d and Q*.1/d
     encoded = ENCODED_SIZE * (1 - lean / length * teacher)
     fields = torch.stack([teacher, encoded]) @ data.inputs.double().reshape(-1, data.d).T
-    (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
-    y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
+    (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # shape (2 tokens, n) each
+    y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher does not read the positions
     aligned = ALIGNED_SIZE * (y + lean * torch.tensor([[1.0], [-1.0]]))
     target = _target(task, y)
     misfits = [((own_attention(fields) - target) ** 2).mean(dim=1).sum().item() for fields in (0 * y, aligned, h)]
@@ -43,10 +44,10 @@ def controls(task, data):
 
 
 def expected_misfits(task, spread, lean, size, shift):
-    """Means over sentences of the three misfits of `controls`.
+    """Return the means over all sentences of the three misfits of `controls`.
 
     spread, size: standard deviations of the fields of the teacher and of the encoded student.
-    lean, shift: overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
+    lean, shift: overlaps of the teacher and of the encoded student with 1_d/d, the positional encoding.
     """
     points, weights = tensor_rule(CONTROL_NODES, 2)
     grid = torch.from_numpy(points.T)
@@ -58,11 +59,11 @@ def expected_misfits(task, spread, lean, size, shift):
     def mean(values):
         return values.numpy() @ weights
 
-    # The encoded student's fields are independent of the teacher's: all means factorise.
+    # The fields of the encoded student are independent of the fields of the teacher, so all means factorise.
     apart = mean(encoded**2) - 2 * mean(encoded) * mean(target) + mean(target**2)
     return mean(blind).sum(), mean(aligned).sum(), apart.sum()
 
 
 def _target(task, y):
-    """Y_11 and Y_22 of teacher fields (2, n)."""
+    """Return Y_11 and Y_22 for teacher fields (2, n)."""
     return (1 - task.omega) * own_attention(y) + task.omega * torch.tensor(task.matrix, dtype=y.dtype).diag()[:, None]

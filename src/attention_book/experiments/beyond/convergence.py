@@ -1,4 +1,4 @@
-"""How message passing converges on sampled data: perturbations of its fixed point, and copies from two starts."""
+"""The convergence of message passing on sampled data: perturbations of its fixed point, and copies from two starts."""
 
 import numpy as np
 import torch
@@ -6,17 +6,17 @@ import torch
 from attention_phases.amp.message_passing import DAMPING, damp, step
 from attention_phases.model.weights import overlaps
 
-PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
-# Damping, iterations before two copies are compared, and iterations over which they are. The positional branch has a
-# collective mode that only strong damping stills.
+PERTURBATION = 1e-5  # in units of the size of Q; small enough for a linear response, but far above rounding
+# Each schedule has a damping, the number of iterations before two copies are compared, and the number of iterations of
+# the comparison. The positional branch has a collective mode that only strong damping suppresses.
 SCHEDULES = {"semantic": ((0.0, 40, 20), (DAMPING, 100, 20)), "positional": ((0.9, 200, 20),)}
 
 
 def contraction(task, data, fixed, noise, steps):
-    """Distances (steps + 1,) of the weights from a fixed point, over the first one, after a small displacement.
+    """Return the distances (steps + 1,) of displaced weights from a fixed point, divided by the first distance.
 
     data: from `limiting`.
-    fixed: the state that is the fixed point.
+    fixed: the state at the fixed point.
     noise: direction of the displacement, (d,).
     """
     size = PERTURBATION * np.linalg.norm(fixed.weights)
@@ -29,13 +29,15 @@ def contraction(task, data, fixed, noise, steps):
 
 
 def copies(task, data, starts, damping, width, before, over):
-    """Two copies of message passing on one data set: how far apart they stay.
+    """Return the distance between two copies of message passing on one data set, and the overlaps of the first copy.
 
-    `apart` and `change` are root mean squares over the size of Q; q, m, theta and V are of the first copy.
+    `apart` (the distance) and `change` (of the first copy in one iteration) are root mean squares in units of the size
+    of Q. q, m, theta and V are of the first copy.
 
     data: from `limiting`.
     starts: two states.
-    before, over: iterations before the measurement, and those over which means are taken.
+    before: number of iterations before the measurement.
+    over: number of iterations over which means are taken.
     """
     pair, measured = starts, []
     for k in range(before + over):
@@ -43,7 +45,7 @@ def copies(task, data, starts, damping, width, before, over):
         if k >= before:
             first, second = (state.weights for state in pair)
             point = overlaps(task, torch.from_numpy(first), data.teacher)
-            gap = min(np.sum((first - second) ** 2), np.sum((first + second) ** 2))  # Q and -Q are one student
+            gap = min(np.sum((first - second) ** 2), np.sum((first + second) ** 2))  # Q and -Q are the same student
             moved = np.sum((first - last[0].weights) ** 2)
             values = [*point.named.values(), pair[0].V]
             measured.append([gap / np.sum(first**2), moved / np.sum(first**2), *values])

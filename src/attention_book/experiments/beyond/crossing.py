@@ -1,16 +1,16 @@
-"""Where the training losses of both starts cross, in growing dimension.
+"""The crossing of the training losses of both starts in growing dimension.
 
 Experiments:
     crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.
 """
 
-from ..grids import at, data_sets
+from ..grids import data_sets, with_tasks
 from ..kinds import Kind
-from ..students import STUDENTS, UNREPEATABLE, StudentCell, students, train_students
+from ..students import NOISE_COLUMNS, STUDENTS, StudentCell, students, train_students
 
 
 def train_controlled(cell):
-    """The rows of `train_students`, each with the `controls` of its data."""
+    """Return the rows of `train_students`, each with the `controls` of its data."""
     from attention_phases.training.trials import sample
 
     from .control_variates import controls
@@ -20,20 +20,20 @@ def train_controlled(cell):
 
 
 class ControlledCell(StudentCell):
-    """The same students, and control variates of their data.
+    """A cell that trains students and computes the control variates of their data.
 
     Columns:
-        blind [1]: control variate: misfit of a student with zero weights, less its mean
-        aligned [1]: control variate: misfit of a student along the teacher, less its mean
-        encoded [1]: control variate: misfit of a student along the encoding, less its mean
+        blind [1]: control variate: misfit of a student with zero weights, minus its mean
+        aligned [1]: control variate: misfit of a student along the teacher, minus its mean
+        encoded [1]: control variate: misfit of a student along the encoding, minus its mean
     """
 
-    kind = Kind(train_controlled, STUDENTS, UNREPEATABLE)
+    kind = Kind(train_controlled, STUDENTS, NOISE_COLUMNS)
 
 
-# omega: alphas around where students cross, close enough for a straight line.
-NEAR = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
-CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() for alpha in alphas))}
+# These alphas, by omega, are around the crossing of the students' losses, and close enough for a straight line.
+NEAR_ALPHAS = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
+CROSSING = {"task alpha": with_tasks(*((omega, alpha) for omega, alphas in NEAR_ALPHAS.items() for alpha in alphas))}
 
 students("crossing", cell_type=ControlledCell)(
     paper={"d seed": data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},

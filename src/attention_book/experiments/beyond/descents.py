@@ -1,7 +1,7 @@
-"""Which ways down from small random weights end in the semantic valley, and what changes that.
+"""Ways down from small random weights: which of them end in the semantic valley, and on what this depends.
 
 Experiments:
-    descents: Other ways down from the starts of Figure 15, on the same sentences.
+    descents: Other optimisers from the starts of Figure 15, on the same sentences.
     hints: Starts with a hint of the teacher, by three optimisers.
     staying_random: L-BFGS from small random weights across the positional border.
 """
@@ -13,17 +13,17 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register
-from ..kinds import BY_ROUNDING, Kind, displaced_runs
+from ..kinds import ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
-from .staying import OFTEN, RARELY
+from .staying import EARLY_BORDER, LATE_BORDER
 
 
 def descend_by_legs(cell, displaced=0.0):
-    """Return rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
+    """Return the rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
 
-    A start is ``noise N(0, 1) + hint Q*``. For one data set N(0, 1) is the same in all cells, and for all hints.
+    A start is ``noise N(0, 1) + hint Q*``. For one data set, N(0, 1) is the same in all cells and for all hints.
 
-    displaced: relative displacement of every weight of the starts; the data stay the same.
+    displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
     import torch
 
@@ -51,17 +51,17 @@ def descend_by_legs(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class DescentCell(OnData):
-    """Students from small random weights, with and without hints of the teacher.
+    """A cell that trains students from small random weights, with and without hints of the teacher.
 
     Columns:
-        way: the way down: an optimiser, or several one after the other
-        number: of the start, 0 to count - 1
-        hints: sizes of the teacher that are added to a start, as JSON
-        leg: after which part of the way down the student is measured, from 1
-        hint [1]: size of the teacher that is added to the start
+        way: an optimiser, or several optimisers in succession
+        number: number of the start, 0 to count - 1
+        hints: multiples of the teacher that are added to a start, as JSON
+        leg: number of the part of the way after which the student is measured, from 1
+        hint [1]: multiple of the teacher that is added to the start
     """
 
-    kind = Kind(descend_by_legs, STUDENTS, BY_ROUNDING, runs=displaced_runs)
+    kind = Kind(descend_by_legs, STUDENTS, ROUNDING, runs=displaced_runs)
 
     way: str
     noise: float = 0.1
@@ -69,36 +69,38 @@ class DescentCell(OnData):
     count: int = 4
 
 
-# The data sets of Figure 15. "fig15_fractions" has their students by the published gradient descent, Adam and L-BFGS.
-ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
+# These are the data sets of Figure 15. The experiment "fig15_fractions" trains on them by the published gradient
+# descent, Adam and L-BFGS.
+SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
 QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
 SOME_WAYS = ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"]
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
-# Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
-FAR = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
+# Here gradient descent begins as far from zero as L-BFGS is after its first steps: after one long step, or from larger
+# weights.
+FAR_STARTS = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
 register(DescentCell, "descents")(
     paper=[
-        {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
-        {"way": QUICK, "d": 500, **ON_SAME_DATA},
-        *({"d": [200, 500], **ways, **ON_SAME_DATA} for ways in FAR),
+        {"way": OTHER_WAYS, "d": 200, **SAME_DATA},
+        {"way": QUICK, "d": 500, **SAME_DATA},
+        *({"d": [200, 500], **ways, **SAME_DATA} for ways in FAR_STARTS),
     ],
-    laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
-    smoke={"way": SOME_WAYS, "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
+    laptop={"way": OTHER_WAYS, "d": 100, **SAME_DATA, "seed": range(4)},
+    smoke={"way": SOME_WAYS, "d": 30, **SAME_DATA, "alpha": 2.0, "seed": range(3)},
 )
-HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **ON_SAME_DATA}
+HINTED_STARTS = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **SAME_DATA}
 register(DescentCell, "hints", {"way": ["lbfgs", "gd", "adam"]})(
-    paper=[{"d": 200, "noise": [0.03, 0.1, 0.3], **HINTED}, {"d": 500, **HINTED}],
-    laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED, "seed": range(4)},
-    smoke={"d": 30, **HINTED, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
+    paper=[{"d": 200, "noise": [0.03, 0.1, 0.3], **HINTED_STARTS}, {"d": 500, **HINTED_STARTS}],
+    laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED_STARTS, "seed": range(4)},
+    smoke={"d": 30, **HINTED_STARTS, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
 )
-# The data sets of "staying": what L-BFGS makes of random weights there.
+# L-BFGS trains from random weights on the data sets of "staying".
 register(DescentCell, "staying_random", {"way": "lbfgs"})(
     paper=[
-        {"d": [250, 500], "seed": range(12), **OFTEN},
-        {"d": [250, 500], "seed": range(8), **RARELY, "alpha": [1.5, 4.0, 6.0, 8.0, 12.0]},
-        {"d": 1000, "seed": range(4, 8), **OFTEN},
+        {"d": [250, 500], "seed": range(12), **EARLY_BORDER},
+        {"d": [250, 500], "seed": range(8), **LATE_BORDER, "alpha": [1.5, 4.0, 6.0, 8.0, 12.0]},
+        {"d": 1000, "seed": range(4, 8), **EARLY_BORDER},
     ],
-    laptop={"d": [125, 250], "seed": range(4), **OFTEN},
-    smoke={"d": [50, 100], "seed": range(3), **OFTEN, "alpha": [0.8, 2.3]},
+    laptop={"d": [125, 250], "seed": range(4), **EARLY_BORDER},
+    smoke={"d": [50, 100], "seed": range(3), **EARLY_BORDER, "alpha": [0.8, 2.3]},
 )

@@ -1,7 +1,7 @@
-"""Where students end that remember their starts.
+"""The end points of students that remember their starts.
 
 Experiments:
-    memory: Three kinds of starts at small alpha, in growing dimension: where do the students end?
+    memory: End points of students from three kinds of starts at small alpha, in growing dimension.
 """
 
 from attention_phases.task import Task
@@ -9,10 +9,10 @@ from attention_phases.task import Task
 from ..grids import ALPHAS
 from ..students import INFORMED, RANDOM, students
 
-# At small alpha students stay near their starts, for which theory has no minimum, or one with less overlap.
-REMEMBERED = [Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7)]
+# At small alpha students remain near their starts, where theory has no minimum or a minimum with a smaller overlap.
+REMEMBERED_TASKS = [Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7)]
 students("memory", {"starts": (*INFORMED, *RANDOM * 3)})(
-    paper={"d": [250, 500, 1000, 2000], "seed": range(16), "task": REMEMBERED, "alpha": ALPHAS[4]},
-    laptop={"d": [125, 250, 500], "seed": range(8), "task": REMEMBERED, "alpha": ALPHAS[4]},
-    smoke={"d": 50, "seed": range(3), "task": REMEMBERED, "alpha": ALPHAS[8]},
+    paper={"d": [250, 500, 1000, 2000], "seed": range(16), "task": REMEMBERED_TASKS, "alpha": ALPHAS[4]},
+    laptop={"d": [125, 250, 500], "seed": range(8), "task": REMEMBERED_TASKS, "alpha": ALPHAS[4]},
+    smoke={"d": 50, "seed": range(3), "task": REMEMBERED_TASKS, "alpha": ALPHAS[8]},
 )

@@ -1,9 +1,11 @@
-"""Minima of the training loss: followed along alpha, many of one valley, a search for lower ones.
+"""The minima of the training loss: followed along alpha, counted in one valley, and searched for lower ones.
 
 Experiments:
-    hysteresis: Students followed up and down in alpha, each start from the last minimum.
-    lowest: Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?
-    searched: Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.
+    hysteresis: Students followed up and down in alpha, each starting from the last minimum.
+    lowest: Many displaced starts around both informed starts on the same data, whose lowest minimum is compared with
+        them.
+    searched: Searches of both valleys that leave out single sentences, on the same data sets; Langevin descent as
+        control.
     landscape: Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.
 """
 
@@ -13,20 +15,20 @@ import numpy as np
 
 from attention_phases.task import Task
 
-from ..grids import at, register, tasks
-from ..kinds import BY_ROUNDING, Kind
+from ..grids import register, tasks, with_tasks
+from ..kinds import ROUNDING, Kind
 from ..students import STUDENTS, OnData
-from .crossing import NEAR
+from .crossing import NEAR_ALPHAS
 
-SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
+SAME_DISTANCE = 1e-2  # largest distance between two weights that count as the same minimum, in units of their size
 
 
 def follow(cell):
-    """Rows of a `LoopCell`, for each `way` and `at` (alpha), each start from the last minimum.
+    """Return the rows of a `LoopCell`, for each `way` and `at` (alpha), each student starting from the last minimum.
 
-    One data set is drawn at the largest alpha; its first sentences are those of a smaller one. The student of the way
-    "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest. The
-    `excess` is the training loss without the part that no student can fit.
+    One data set is drawn at the largest alpha, and its first sentences are the data sets at smaller alphas. The way
+    "up" starts from the encoding at the smallest alpha. The way "down" starts from the teacher at the largest alpha.
+    The `excess` is the training loss without the part that no student can fit.
     """
     from attention_phases.model.sentences import sentence_count
     from attention_phases.model.two_tokens import sample
@@ -50,9 +52,9 @@ def follow(cell):
 
 
 def descend(cell):
-    """Return the rows of a `ValleyCell`: where L-BFGS ends from each start, of which the first has no noise.
+    """Return the rows of a `ValleyCell`: the end points of L-BFGS from each start, of which the first has no noise.
 
-    A cosine has no sign, because Q and -Q are one student.
+    Cosines are absolute values, because Q and -Q are the same student.
     """
     from attention_phases.model.weights import overlaps
 
@@ -73,10 +75,10 @@ def descend(cell):
 
 
 def search(cell):
-    """Return the rows of a `SearchCell`: what searches from the ends of its starts find.
+    """Return the rows of a `SearchCell`: the minima that searches from the end points of its starts find.
 
-    There are two rows for each start, "descent" and "hop". Then there is one row for each `temperature` of "anneal",
-    which begins where the start without noise ends.
+    There are two rows for each start, "descent" and "hop". After them, there is one row for each `temperature` of
+    "anneal", which begins at the end point of the start without noise.
     """
     from attention_phases.model.weights import overlaps
 
@@ -99,12 +101,12 @@ def search(cell):
 
 
 def search_first(cell):
-    """The first two rows of `search`: from the start without noise."""
+    """Return the first two rows of `search`, of the start without noise."""
     return search(replace(cell, count=1, temperatures=()))
 
 
 def _descents(cell):
-    """Training set of a `ValleyCell`, where its starts end, and the generator after all that."""
+    """Return the training set of a `ValleyCell`, the end points of its starts, and the generator."""
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -119,7 +121,7 @@ def _descents(cell):
 
 
 def _cosines(students):
-    """``|cosine|`` of each pair of k students, (k, k)."""
+    """Return ``|cosine|`` of each pair of k students, (k, k)."""
     import torch
 
     weights = torch.stack([student.weights for student in students]).double()
@@ -128,44 +130,50 @@ def _cosines(students):
 
 
 def _labels(distances):
-    """A number for each end, the same for ends that are `SAME`: that of the first of them."""
+    """Return the number of the minimum at each end point; it is the same within a distance of `SAME_DISTANCE`."""
     labels = []
     for k, row in enumerate(distances):
-        equal = np.flatnonzero(row[:k] < SAME)
+        equal = np.flatnonzero(row[:k] < SAME_DISTANCE)
         labels.append(labels[equal[0]] if len(equal) else max(labels, default=-1) + 1)
     return labels
 
 
 def valley_runs(cell):
-    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
+    """Return the end points of a `ValleyCell` as runs, because its starts are displaced already.
+
+    Each run has the same end points in a different cyclic order.
+    """
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
 
 def search_runs(cell):
-    """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
+    """Return the rows of `search_first` for each start of a `SearchCell`.
+
+    They serve as runs, because rounding decides in which minimum a search ends.
+    """
     rows = search(replace(cell, temperatures=()))
     return [rows[k : k + 2] for k in range(0, len(rows), 2)]
 
 
 @dataclass(frozen=True)
 class LoopCell(OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`.
+    """A cell that follows students along `alphas` and back; `alpha` is the largest of the alphas.
 
     Columns:
         way: direction along alpha
             - up: sentences are added
             - down: sentences are removed
-        at [1]: alpha at which the student was trained; alpha itself is the largest of the cell
+        at [1]: alpha at which the student was trained; the column alpha is the largest alpha of the cell
         excess [1]: training loss minus the part that no student can fit
     """
 
     kind = Kind(
         follow,
-        # Along a way the minima are many, and rounding decides in which of them a student goes on. On another processor
-        # m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
+        # There are many minima along a way, and rounding decides in which of them a student continues. On another
+        # processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
-        BY_ROUNDING,
+        ROUNDING,
     )
 
     alphas: tuple
@@ -173,15 +181,15 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`.
+    """A cell of `count` starts in one valley, which are displaced by noise of standard deviation `noise`.
 
     Columns:
-        valley: valley around which the starts are
+        valley: valley that contains the starts
             - semantic: the semantic branch or valley
             - positional: the positional branch or valley
-        minimum: which of the distinct ends of its data set a student has
-        nearest [1]: distance to the nearest other end, over the size of both
-        aligned [1]: |cosine| with the end of the next start
+        minimum: number of the student's minimum among the distinct minima of its data set
+        nearest [1]: distance to the nearest other end point, divided by the size of both
+        aligned [1]: |cosine| with the end point of the next start
     """
 
     kind = Kind(descend, STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, runs=valley_runs)
@@ -193,26 +201,26 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`.
+    """A cell that searches for the lowest minimum of a valley from the end points of such starts, see `searches.hop`.
 
     Columns:
         aligned [1]: |cosine| with the lowest minimum found from all starts of the cell
-        worst [1]: share of the sentences that are tried, the worst fitted ones
-        temperatures: of Langevin descent, as JSON
+        worst [1]: share of the sentences that are tried, beginning with the largest misfit
+        temperatures: temperatures of Langevin descent, as JSON
         search: how the minimum was found
             - descent: L-BFGS from the start
-            - hop: from the end of that by way of single sentences
-            - anneal: from the end of that by Langevin descent
-        hops: how often a lower minimum was found on the way
-        temperature [1]: of Langevin descent at its first step, in units of R
+            - hop: from the end point of L-BFGS by leaving out single sentences
+            - anneal: from the end point of L-BFGS by Langevin descent
+        hops: number of times that a lower minimum was found
+        temperature [1]: temperature of the first step of Langevin descent, in units of R
     """
 
     kind = Kind(
         search,
         STUDENTS,
         {
-            "hops": "how many hops lead lower, over a whole search, is decided by rounding",
-            "aligned": "that of the minimum in which rounding ends the search",
+            "hops": "rounding decides how many hops of a whole search lead lower",
+            "aligned": "rounding decides in which minimum the search ends",
         },
         beginning=search_first,
         runs=search_runs,
@@ -222,41 +230,42 @@ class SearchCell(ValleyCell):
     temperatures: tuple
 
 
-UP_AND_DOWN = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
-FEWER = tuple(round(0.2 * k, 1) for k in range(1, 16))
-FEWEST = (0.4, 1.0, 1.6, 2.2)
+LOOP_ALPHAS = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
+FEWER_ALPHAS = tuple(round(0.2 * k, 1) for k in range(1, 16))
+FEWEST_ALPHAS = (0.4, 1.0, 1.6, 2.2)
 register(LoopCell, "hysteresis")(
-    paper={"seed": range(12), "task": tasks(NEAR), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
-    laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
-    smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
+    paper={"seed": range(12), "task": tasks(NEAR_ALPHAS), "d": 1000, "alphas": LOOP_ALPHAS, "alpha": LOOP_ALPHAS[-1]},
+    laptop={"seed": range(3), "task": tasks(NEAR_ALPHAS), "d": 400, "alphas": FEWER_ALPHAS, "alpha": FEWER_ALPHAS[-1]},
+    smoke={"seed": range(2), "task": tasks(NEAR_ALPHAS), "d": 60, "alphas": FEWEST_ALPHAS, "alpha": FEWEST_ALPHAS[-1]},
 )
-# Close to where theory has alpha_c; the noise of the starts around the teacher is of the size of Q*.
-CLOSE = {
-    "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
+# These alphas are close to alpha_c of theory. The noise of the starts around the teacher has the size of Q*.
+VALLEYS = {
+    "task alpha": with_tasks((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
     "valley noise": [("semantic", 1.0), ("positional", 0.1)],
 }
 register(ValleyCell, "lowest")(
-    paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
-    laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
-    smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
+    paper={"d": [500, 1000], "seed": range(12), **VALLEYS, "count": 50},
+    laptop={"d": 250, "seed": range(4), **VALLEYS, "count": 20},
+    smoke={"d": 60, "seed": range(3), **VALLEYS, "count": 6},
 )
-# The worst fitted 5 % of the sentences: in eight searches that tried all, those that led lower were in the worst 4 %.
+# The search tries the 5 % of the sentences that fit worst. In eight searches that tried all sentences, the ones that
+# led to a lower minimum were among the worst 4 %.
 register(SearchCell, "searched", {"worst": 0.05})(
-    paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
-    laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
-    smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
+    paper={"d": [250, 500, 1000], "seed": range(24), **VALLEYS, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
+    laptop={"d": [125, 250], "seed": range(4), **VALLEYS, "count": 4, "temperatures": (0.003, 0.01)},
+    smoke={"d": [30, 60], "seed": range(3), **VALLEYS, "count": 3, "temperatures": (0.01,)},
 )
-# The noise of the starts, which around the teacher is of the size of Q*, is varied at omega = 0.3.
+# The noise of the starts is varied at omega = 0.3. Around the teacher it has the size of Q*.
 NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)), (0.3, 1.5, "semantic", 1.0)]
 NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
-NOISY = {"task alpha valley noise": at(*NOISES)}
-# Larger tokens: the teacher and one start displaced from it lead to different minima.
+NOISE_AXES = {"task alpha valley noise": with_tasks(*NOISES)}
+# With larger tokens, the teacher and one start that is displaced from it lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
 register(ValleyCell, "landscape")(
     paper=[
-        {"seed": range(4), **NOISY, "d": 1000, "count": 100},
+        {"seed": range(4), **NOISE_AXES, "d": 1000, "count": 100},
         {"seed": range(12), "d": [250, 500, 1000, 2000], **LARGER},
     ],
-    laptop=[{"seed": range(2), **NOISY, "d": 500, "count": 30}, {"seed": range(4), "d": [125, 250], **LARGER}],
-    smoke=[{"seed": range(2), **NOISY, "d": 60, "count": 6}, {"seed": range(2), "d": [30, 60], **LARGER}],
+    laptop=[{"seed": range(2), **NOISE_AXES, "d": 500, "count": 30}, {"seed": range(4), "d": [125, 250], **LARGER}],
+    smoke=[{"seed": range(2), **NOISE_AXES, "d": 60, "count": 6}, {"seed": range(2), "d": [30, 60], **LARGER}],
 )

@@ -1,9 +1,9 @@
 """Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha.
 
 Experiments:
-    one_step: Both thresholds with one step of breaking over omega.
-    one_step_alternative: Both thresholds with one step of breaking at small omega, alternative A.
-    responses_theory: Ground states with one step of breaking along alpha: their responses.
+    one_step: Both thresholds with one step of replica symmetry breaking over omega.
+    one_step_alternative: Both thresholds with one step of replica symmetry breaking at small omega, alternative A.
+    responses_theory: Responses of ground states with one step of replica symmetry breaking along alpha.
 """
 
 from dataclasses import dataclass, field
@@ -14,26 +14,27 @@ from attention_phases.task import Task
 
 from ..grids import register, tasks
 from ..kinds import Kind, with_errors
-from ..lines import OnNets, finite
+from ..lines import OnNets, prune
 from ..students import INFORMED
 
 
-@np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
+@np.errstate(all="ignore")  # intermediate results may be infinite, and a search that fails says why
 def broken_thresholds(cell) -> list[dict]:
-    """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of breaking.
+    """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of replica symmetry breaking.
 
-    "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and `symmetric_error` of
-    the replica-symmetric one, `shift` and `shift_error` between the two (`one_step.threshold`). "semantic" and
-    "positional", the ground states at the replica-symmetric alpha_c, and "semantic at linear" have alpha and all of
-    `one_step_row`. Each has a `reason`, empty where the search for the ground state converged. Where there is no
-    threshold the row has nothing but its reason, and no row has what is not a finite number.
+    The rows "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and
+    `symmetric_error` of the replica-symmetric threshold, and the `shift` between both with `shift_error`
+    (`one_step.threshold`). The rows "semantic" and "positional" are the ground states at the replica-symmetric alpha_c,
+    and the row "semantic at linear" is the ground state at alpha_l. They have alpha and everything of `one_step_row`.
+    Each row has a `reason`, which is empty if the search for the ground state converged. If there is no threshold, the
+    row has only its reason. Numbers that are not finite are left out.
     """
     from attention_phases.beyond.one_step.threshold import broken_critical, broken_linear
 
     quadrature = {"points": cell.points, **cell.quadrature}
     rows = _moved_rows("critical", "", broken_critical(cell.task, **quadrature))
     rows += _moved_rows("linear", " at linear", broken_linear(cell.task, **quadrature))
-    return [finite(row) for row in rows]
+    return [prune(row) for row in rows]
 
 
 def _moved_rows(kind, place, moved):
@@ -51,46 +52,46 @@ def _moved_rows(kind, place, moved):
 
 
 def broken_state(cell) -> list[dict]:
-    """Return the row of a `OneStepCell`: all of `one_step_row` that is a finite number."""
+    """Return the row of a `OneStepCell`: all finite numbers of `one_step_row`."""
     from attention_phases.beyond.one_step.solution import one_step
 
-    return [finite(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
+    return [prune(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
 
 
 def one_step_row(solution) -> dict:
-    """Return the `quantities` of a solution with their standard errors as "q0_error" and so on, slope and reason."""
+    """Return the `quantities` of a solution with their errors as "q0_error" and so on, its slope and its reason."""
     errors = {f"{name}_error": error for name, error in solution.stderr.items()}
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
 
 
-OF_STATES = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
-# The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
-OF_MAXIMUM = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
-ONE_STEP = with_errors((*OF_STATES, *OF_MAXIMUM), (2e-3, 1e-9), (0.3, 1e-8)) | OF_MAXIMUM
+STATE_COLUMNS = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
+# The maximum of Phi is flat, so y and the quantities that depend on it have fewer reproducible digits.
+MAXIMUM_TOLERANCES = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
+ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3, 1e-8)) | MAXIMUM_TOLERANCES
 
 
 class OnOneStep(OnNets):
-    """Theory of one task with one step of replica symmetry breaking.
+    """The theory of one task with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima
         q1 [1]: size q of one minimum
-        y [1]: conjugate to the risk
+        y [1]: parameter conjugate to the risk
         phi [1]: Phi(y); at the ground state the training loss of the lowest minima
         energy [1]: e = d(y Phi)/dy, training loss of the minima
         complexity [1]: Sigma, logarithm of the number of minima per dimension
-        shift [1]: rows of solutions: Phi minus the replica-symmetric loss; of thresholds: by how much alpha moves
+        shift [1]: for solutions, Phi minus the replica-symmetric loss; for thresholds, the change of alpha
         slope [1]: dPhi/dalpha
     """
 
 
 class OneStepThresholdsCell(OnOneStep):
-    """Both thresholds with one step of replica symmetry breaking.
+    """A cell of both thresholds with one step of replica symmetry breaking.
 
     Columns:
         what: what the row is about
             - critical: alpha_c, where the training losses of both branches cross
-            - linear: alpha_l, where the semantic test error meets that of the linear model
+            - linear: alpha_l, where the semantic test error crosses the test error of the linear model
             - semantic: the ground state of the semantic branch at the replica-symmetric alpha_c
             - positional: the ground state of the positional branch at the replica-symmetric alpha_c
             - semantic at linear: the ground state of the semantic branch at the replica-symmetric alpha_l
@@ -103,7 +104,7 @@ class OneStepThresholdsCell(OnOneStep):
 
 @dataclass(frozen=True)
 class OneStepCell(OnOneStep):
-    """A ground state with one step of replica symmetry breaking.
+    """A cell of one ground state with one step of replica symmetry breaking.
 
     Columns:
         branch: branch of theory
@@ -117,7 +118,7 @@ class OneStepCell(OnOneStep):
     branch: str = field(kw_only=True)
 
 
-# From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
+# From omega = 0.2 on, Phi gains so little that its maximum cannot be resolved with the usual number of points.
 register(OneStepThresholdsCell, "one_step")(
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
@@ -126,21 +127,21 @@ register(OneStepThresholdsCell, "one_step")(
     laptop={"task": tasks([0.1, 0.3]), "points": 2**9, "scrambles": 8},
     smoke={"task": tasks([0.1]), "points": 2**9, "scrambles": 4},
 )
-SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
+SMALL_OMEGAS = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
 register(OneStepThresholdsCell, "one_step_alternative")(
-    paper={"task": SMALL, "points": 2**12, "scrambles": 16},
-    laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
-    smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
+    paper={"task": SMALL_OMEGAS, "points": 2**12, "scrambles": 16},
+    laptop={"task": SMALL_OMEGAS[2:3], "points": 2**9, "scrambles": 8},
+    smoke={"task": SMALL_OMEGAS[1:2], "points": 2**8, "scrambles": 4},
 )
-# Each branch where it exists.
-BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
-BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
-BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
+# These are alphas at which the branch exists.
+STATES = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
+STATES += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
+LATE_STATES = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
 register(OneStepCell, "responses_theory", {"task": Task(omega=0.1)})(
     paper=[
-        {"alpha branch": BROKEN, "points": 2**12, "scrambles": 16},
-        {"task": Task(), "alpha branch": BROKEN_LATER, "points": 2**13, "scrambles": 16},
+        {"alpha branch": STATES, "points": 2**12, "scrambles": 16},
+        {"task": Task(), "alpha branch": LATE_STATES, "points": 2**13, "scrambles": 16},
     ],
-    laptop={"alpha branch": BROKEN, "points": 2**9, "scrambles": 8},
-    smoke={"alpha branch": BROKEN[-1:], "points": 2**8, "scrambles": 8},
+    laptop={"alpha branch": STATES, "points": 2**9, "scrambles": 8},
+    smoke={"alpha branch": STATES[-1:], "points": 2**8, "scrambles": 8},
 )

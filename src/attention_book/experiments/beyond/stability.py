@@ -1,7 +1,7 @@
-"""How close two copies of message passing come, on data and in theory, and how it converges.
+"""Message passing: how close two copies come, on data and in theory, and how the iteration converges.
 
 Experiments:
-    stability: Message passing on several data sets at several alpha and omega: how it converges, and whether.
+    stability: Whether and how message passing converges, on several data sets at several alpha and omega.
     copies: How close two copies of message passing come, over alpha and omega.
     variants_copies: How close two copies of message passing come, for other architectures.
 """
@@ -13,23 +13,23 @@ import numpy as np
 from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
-from ..grids import ALPHAS, OMEGAS, at, register, tasks
+from ..grids import ALPHAS, OMEGAS, register, tasks, with_tasks
 from ..kinds import Kind
 from ..lines import ArchitectureLineCell, LineCell
-from ..paper.fig10 import MAPPED
+from ..paper.fig10 import MAP_FORMS
 from ..students import INFORMED, OnData
 
-SETTLING = 300  # iterations to the fixed point, at most
-COPY_NOISE = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second copy's start
-RESPONSE_WIDTH = 0.3  # of the response that sees jumps, see `message_passing.step`
-CONTRACTING = 30  # iterations in which it is followed
+SETTLING = 300  # largest number of iterations to the fixed point
+COPY_NOISE = {"semantic": 0.7, "positional": 0.3}  # size of the noise that displaces the start of the second copy
+RESPONSE_WIDTH = 0.3  # width of the response that accounts for jumps, see `message_passing.step`
+CONTRACTING = 30  # iterations over which the contraction is followed
 
 
 def measure(cell):
-    """Return the rows of a `MessagePassingCell`, whose docstring says what they are about.
+    """Return the rows of a `MessagePassingCell`, whose docstring describes them.
 
-    There are rows "contraction" where the damped iteration settles. Rows "copies" have means over late iterations, for
-    each `damping` and `width`. There are none where the overlaps run away.
+    There are rows "contraction" if the damped iteration settles. Rows "copies" have means over late iterations, for
+    each `damping` and `width`. They are left out if the overlaps diverge.
     """
     from attention_phases.amp.message_passing import iterate, limiting_data, start_state
     from attention_phases.model.two_tokens import sample
@@ -57,14 +57,14 @@ def measure(cell):
     return rows
 
 
-OF_GAINS = 4  # points at which gains are tried, in units of those of the line
+GAIN_POINTS = 4  # points at which gains are evaluated, in units of the line's points
 
 
 def copies_line(cell) -> list[dict]:
     """Return the rows of a `CopiesCell` or an `ArchitectureCopiesCell`: how close two copies of message passing come.
 
-    `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved` (the smallest distance that
-    was tried); and of the standard student the replicon between jumps, with its error.
+    A row has `what` (the branch), alpha, `apart` and `apart_error` from `settling_distance`, and `resolved` (the
+    smallest distance that was tried). For the standard student it also has the replicon between jumps, with its error.
     """
     from attention_phases.amp.stability import gains, gains_of_columns, settling_distance
     from attention_phases.theory import follow
@@ -74,7 +74,7 @@ def copies_line(cell) -> list[dict]:
         for alpha, solution in follow(task, branch, cell.alphas, points, **quadrature, architecture=form).items():
             row = {"what": branch, "alpha": alpha}
             if form == STANDARD:
-                distances, factors = gains(task, alpha, solution.overlaps, OF_GAINS * points, **quadrature)
+                distances, factors = gains(task, alpha, solution.overlaps, GAIN_POINTS * points, **quadrature)
                 row |= {"replicon": solution.replicon, "replicon_error": solution.stderr["replicon"]}
             else:
                 distances, factors = gains_of_columns(task, form, alpha, solution.overlaps, points, cell.scrambles)
@@ -85,29 +85,29 @@ def copies_line(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class MessagePassingCell(OnData):
-    """Message passing from one start.
+    """A cell of message passing from one start.
 
     Columns:
         what: what the row is about
             - settled: whether the damped iteration settles
             - contraction: how a small perturbation of its fixed point shrinks
-            - copies: how far apart two copies from different starts stay
+            - copies: distance that remains between two copies from different starts
         settled: whether the iteration reached relative changes of 1e-12
         change [1]: relative change of the weights in the last iteration
-        iteration: counted from the perturbation
-        distance [1]: of the perturbed weights from the fixed point, over that at the start
+        iteration: number of iterations after the perturbation
+        distance [1]: distance of the perturbed weights from the fixed point, divided by the distance at the start
         damping [1]: share of the old state that is kept
-        width [1]: over which the response is averaged, in units of the fields' root mean square; 0 is the derivative
-        apart [1]: distance of two copies, over the size of Q
+        width [1]: width of the average of the response, in units of the fields' root mean square; 0 is the derivative
+        apart [1]: distance between two copies, divided by the size of Q
     """
 
     kind = Kind(
         measure,
-        # A perturbation contracts from 1e-5 while rounding is 1e-12. Damped copies that do not settle amplify rounding
-        # slowly: their distance belongs to one run, and their overlaps agree within what they fluctuate by at d = 1000.
-        # Undamped ones forget where they began, and may run away.
+        # A perturbation contracts from 1e-5, and rounding is 1e-12. Damped copies that do not settle amplify rounding
+        # slowly. Therefore their distance is reproducible only within one run, and their overlaps agree within their
+        # fluctuations at d = 1000. Copies without damping forget their starts and may diverge.
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
-        dict.fromkeys(("change", "apart"), "of what does not settle: that of one run"),
+        dict.fromkeys(("change", "apart"), "belongs to one run, because the iteration does not settle"),
         unsettled=("damping", 0.0),
     )
 
@@ -115,11 +115,11 @@ class MessagePassingCell(OnData):
 
 
 class CopiesCell(LineCell):
-    """A line along which two copies of message passing are compared.
+    """A cell of theory along alpha in which two copies of message passing are compared.
 
     Columns:
-        apart [1]: distance of two copies, over the size of Q
-        resolved [1]: smallest distance that was tried
+        apart [1]: distance between two copies, divided by the size of Q
+        resolved [1]: smallest distance that was tested
     """
 
     architecture, branches = STANDARD, INFORMED
@@ -129,37 +129,38 @@ class CopiesCell(LineCell):
 
 
 class ArchitectureCopiesCell(ArchitectureLineCell):
-    """How close two copies come for another architecture.
+    """A cell of theory along alpha in which two copies are compared for another architecture.
 
     Columns:
-        apart [1]: distance of two copies, over the size of Q
-        resolved [1]: smallest distance that was tried
+        apart [1]: distance between two copies, divided by the size of Q
+        resolved [1]: smallest distance that was tested
     """
 
     kind = CopiesCell.kind
 
 
-# Alphas by omega on the semantic branch, far above the transition and close to it; two points on the positional one.
-PASSED_AT = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
-PASSED = [(omega, alpha, "semantic") for omega, alphas in PASSED_AT.items() for alpha in alphas]
-PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
+# These are alphas by omega on the semantic branch, far above the transition and close to it, and two points on the
+# positional branch.
+RUN_ALPHAS = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
+RUN_POINTS = [(omega, alpha, "semantic") for omega, alphas in RUN_ALPHAS.items() for alpha in alphas]
+RUN_POINTS += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
 register(MessagePassingCell, "stability")(
-    paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
-    laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
-    smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
+    paper={"seed": range(4), "task alpha start": with_tasks(*RUN_POINTS), "d": 1000},
+    laptop={"seed": range(2), "task alpha start": with_tasks(*RUN_POINTS), "d": 250},
+    smoke={"seed": range(2), "task alpha start": with_tasks(*RUN_POINTS[::6]), "d": 60},
 )
 
-COPIED = tuple(ALPHAS[6::2])
+COPY_ALPHAS = tuple(ALPHAS[6::2])
 register(CopiesCell, "copies")(
-    paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
+    paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPY_ALPHAS, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
 )
-COPIES_OF_VARIANTS = [  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
-    (MAPPED["correlated"], (2.7,), INFORMED),
-    (MAPPED["untied"], (2.3,), INFORMED),
-    (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
-    (MAPPED["rank2"], (0.5,), ("positional",)),
+COPIES_OF_VARIANTS = [  # near alpha_c, or for rank 2, which has no alpha_c, around the onset of the semantic branch
+    (MAP_FORMS["correlated"], (2.7,), INFORMED),
+    (MAP_FORMS["untied"], (2.3,), INFORMED),
+    (MAP_FORMS["rank2"], (0.75, 2.0), ("semantic",)),
+    (MAP_FORMS["rank2"], (0.5,), ("positional",)),
 ]
 VARIANT_COPIES = {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8}
 register(ArchitectureCopiesCell, "variants_copies", VARIANT_COPIES)(

@@ -1,10 +1,10 @@
-"""Whether descent stays in the positional valley, and how soft its ends are.
+"""The end points of training in the positional valley, and the smallest curvatures there.
 
 Experiments:
-    staying: Ends of descent across the positional border: their softest directions, and whether descent from small
-        weights, or from displaced ends, ends there too.
-    responses: Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and
-        beyond.
+    staying: End points of training on both sides of the positional border: their softest directions, and whether
+        training from small weights, or from displaced end points, ends there too.
+    responses: End points of training from the teacher and from the encoding, with their curvature, at the
+        replica-symmetric alpha_c and beyond.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,22 @@ import numpy as np
 
 from attention_phases.task import Task
 
-from ..grids import at, data_sets, register
-from ..kinds import BY_ROUNDING, Kind, displaced_runs
+from ..grids import data_sets, register, with_tasks
+from ..kinds import ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 
-TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are
+TIGHT_GRADIENT = (
+    1e-6  # |grad R| at end points whose curvature is measured, because small eigenvalues depend on the exact point
+)
 
 
-def stay(cell, displaced=0.0):
-    """Return the rows of a `StayCell`, whose docstring says what they are about.
+def stay_rows(cell, displaced=0.0):
+    """Return the rows of a `StayCell`, whose docstring describes them.
 
-    Each row has the overlaps, the loss and the gradient. The ends from the encoding, from the teacher and from small
-    weights also have the `softness` of the risk there.
+    Each row has the overlaps, the loss and the gradient. The end points from the encoding, from the teacher and from
+    small weights also have the `softness` of the risk.
 
-    displaced: relative displacement of every weight of the starts; the data stay the same.
+    displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
     import torch
 
@@ -42,13 +44,13 @@ def stay(cell, displaced=0.0):
         return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
 
     def end(starts):
-        """Weights (k, d) in float64 where L-BFGS ends."""
+        """Return the end points of L-BFGS, weights (k, d) in float64."""
         near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
-        fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT)
+        fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT_GRADIENT)
         return torch.stack([student.weights for student in fits])
 
     def add(what, student, soft=False, **known):
-        """Add the row of a student (d,), with the softness there if it is asked for."""
+        """Add the row of a student (d,), with the softness of the risk there if `soft` is true."""
         value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
         row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
         row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
@@ -81,34 +83,34 @@ def stay(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class StayCell(OnData):
-    """Ends of descent in the positional valley and how soft they are.
+    """A cell of end points of training in the positional valley, with their curvature.
 
     Columns:
         what: what the row is about
-            - semantic: where L-BFGS ends from the start semantic
-            - positional: where L-BFGS ends from the start positional
+            - semantic: end point of L-BFGS from the semantic start
+            - positional: end point of L-BFGS from the positional start
             - descent: a student of gradient descent from small random weights, after a number of steps
-            - small: where L-BFGS goes on to from the last of these
-            - toward: where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans
-            - aside: the same of the positional end plus size N(0, 1)
-        sizes: standard deviations of the small random weights that descent starts from, as JSON
-        kicks: sizes by which the positional end is displaced, as JSON
-        size [1]: standard deviation of the small random weights, or by how much the end was displaced
-        same [1]: |cosine| with the end of L-BFGS from the encoding, on the same data
+            - small: end point of L-BFGS from the last of these students
+            - toward: end point of L-BFGS from the positional end point plus size times the teacher, towards its overlap
+            - aside: end point of L-BFGS from the positional end point plus size N(0, 1)
+        sizes: standard deviations of the small random weights at which training starts, as JSON
+        kicks: sizes of the displacements of the positional end point, as JSON
+        size [1]: standard deviation of the small random weights, or size of the displacement of the end point
+        same [1]: |cosine| with the end point of L-BFGS from the encoding, on the same data
         softest [1]: smallest eigenvalue of the Hessian of R
-        leaning [1]: squared cosine of the teacher with the span of the eight softest directions
-        stiff_teacher [1]: force along the teacher over the shift along it that this causes
-        stiff_any [1]: the same of a direction on average: the harmonic mean of the Hessian's eigenvalues
+        leaning [1]: squared cosine of the teacher with the span of the eight directions of smallest curvature
+        stiff_teacher [1]: force along the teacher divided by the shift along the teacher that it causes
+        stiff_any [1]: the same ratio for a random direction: the harmonic mean of the Hessian's eigenvalues
     """
 
     kind = Kind(
-        stay,
-        # Ends to |grad R| <= 1e-6: of two that differ in rounding the smallest eigenvalues differed by less than 1e-6.
-        # Which directions are the softest eight is less sharp.
+        stay_rows,
+        # These tolerances hold for end points with |grad R| <= 1e-6. Rounding changed the smallest eigenvalue by less
+        # than 1e-6. The span of the eight softest directions is less well defined.
         STUDENTS
         | {"softest": (0, 1e-5), "leaning": (0, 1e-2), "same": (0, 1e-3), "train_loss": (0, 1e-8)}
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
-        BY_ROUNDING,
+        ROUNDING,
         runs=displaced_runs,
     )
 
@@ -117,33 +119,34 @@ class StayCell(OnData):
     kicks: tuple = ()
 
 
-# On both sides of where the positional solution of theory becomes a saddle: 1.088 at omega = 0.1, near 16 at 0.3.
-BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
-OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
-SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
+# These alphas are on both sides of the alpha at which the positional solution of theory becomes a saddle, which is
+# 1.088 at omega = 0.1 and near 16 at omega = 0.3.
+BORDER_ALPHAS = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
+EARLY_BORDER, LATE_BORDER = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BORDER_ALPHAS.items())
+PUSHES = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
 register(StayCell, "staying")(
     paper=[
-        {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **OFTEN, **SMALL_AND_DISPLACED},
-        {"d": 1000, "seed": range(4, 8), **OFTEN},
-        {"d": 2000, "seed": range(2, 6), **OFTEN},
-        {"d seed": data_sets({250: 4, 500: 2}), **RARELY, **SMALL_AND_DISPLACED},
-        {"d seed": data_sets({250: 8, 500: 8, 1000: 4, 2000: 4}), **RARELY, "alpha": [6.0, 8.0]},
-        {"d": 1000, "seed": range(2), **RARELY, "alpha": [12.0, 25.0]},
+        {"d seed": data_sets({250: 12, 500: 4, 1000: 1}), **EARLY_BORDER, **PUSHES},
+        {"d": 1000, "seed": range(4, 8), **EARLY_BORDER},
+        {"d": 2000, "seed": range(2, 6), **EARLY_BORDER},
+        {"d seed": data_sets({250: 4, 500: 2}), **LATE_BORDER, **PUSHES},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 4, 2000: 4}), **LATE_BORDER, "alpha": [6.0, 8.0]},
+        {"d": 1000, "seed": range(2), **LATE_BORDER, "alpha": [12.0, 25.0]},
     ],
     laptop=[
-        {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
-        {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": [125, 250], **SMALL_AND_DISPLACED},
+        {"seed": range(4), **EARLY_BORDER, "d": [125, 250], **PUSHES},
+        {"seed": range(2), **LATE_BORDER, "alpha": [1.5, 4.0], "d": [125, 250], **PUSHES},
     ],
-    smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
+    smoke={"seed": range(3), **EARLY_BORDER, "alpha": [0.8, 2.3], "d": [50, 100], **PUSHES, "steps": (300, 1000)},
 )
-# Where the two responses are compared: alpha_c of replica-symmetric theory, and at omega = 0.3 beyond it, on other data
-# sets than those of "staying".
-AT_CRITICAL = at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
+# The two responses are compared at alpha_c of replica-symmetric theory, and at omega = 0.3 also beyond it, on other
+# data sets than in "staying".
+CRITICAL_POINTS = with_tasks((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
 register(StayCell, "responses")(
     paper=[
-        {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": AT_CRITICAL},
-        {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},
+        {"d seed": data_sets({250: 8, 500: 8, 1000: 8, 2000: 4}), "task alpha": CRITICAL_POINTS},
+        {"d": [250, 500, 1000], "seed": range(4, 12), "task alpha": with_tasks((0.3, 1.5), (0.3, 2.5), (0.3, 4.0))},
     ],
-    laptop={"d": [125, 250], "seed": range(4), "task alpha": AT_CRITICAL[::2]},
-    smoke={"d": [50, 100], "seed": range(2), "task alpha": AT_CRITICAL[::2]},
+    laptop={"d": [125, 250], "seed": range(4), "task alpha": CRITICAL_POINTS[::2]},
+    smoke={"d": [50, 100], "seed": range(2), "task alpha": CRITICAL_POINTS[::2]},
 )

@@ -1,4 +1,4 @@
-"""Ways down from small random weights."""
+"""The optimisers, and sequences of them, that lead down from small random weights."""
 
 from collections import deque
 from dataclasses import replace
@@ -12,10 +12,10 @@ from scipy.optimize import LbfgsInvHessProduct, minimize_scalar
 from attention_phases.model.two_tokens import risk
 from attention_phases.training import optimizers
 
-MEMORY = 20  # pairs of a step and the change of the gradient
-ENOUGH, LEAST = 1e-4, 1e-6  # share of the expected decrease that suffices (Armijo); shortest share of a step
-CAP = optimizers.GD_RATE  # a capped step is at most as long as a published step of gradient descent
-BATCHES = 8  # minibatches in one epoch
+MEMORY = 20  # number of pairs of a step and the change of the gradient
+ARMIJO, FLOOR = 1e-4, 1e-6  # sufficient share of the expected decrease (Armijo); shortest share of a step
+CAP = optimizers.GD_RATE  # a capped step is at most as long as a step of the published gradient descent
+BATCHES = 8  # number of minibatches in one epoch
 
 
 def momentum_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=optimizers.GD_STEPS, momentum=0.9):
@@ -40,7 +40,7 @@ def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=opt
 
 
 def step_to_lowest(data, lam, starts, rng):
-    """Return the weights after one step along the gradient, which is as long as lowers the risk most."""
+    """Return the weights after the one step along the gradient that lowers the risk most."""
     return torch.stack([_step_of_one(data, lam, start) for start in starts])
 
 
@@ -51,9 +51,9 @@ def _step_of_one(data, lam, start):
 
 
 def backtracking_lbfgs(data, lam, starts, rng, steps=5000, cap=None):
-    """Return where L-BFGS ends whose line search only shortens its steps.
+    """Return the weights where L-BFGS ends if its line search only shortens steps.
 
-    cap: longest step, in units of the length of the gradient; none by default.
+    cap: longest step, in units of the length of the gradient; None for no limit.
     """
     return torch.stack([_backtracking_one(data, lam, start, steps, cap) for start in starts])
 
@@ -73,10 +73,10 @@ def _backtracking_one(data, lam, start, steps, cap):
         if cap:
             step *= min(1.0, cap * size / np.linalg.norm(step))
         slope, share = step @ gradient, 1.0
-        while (new := value_and_gradient(weights + share * step))[0] > value + ENOUGH * share * slope and share > LEAST:
+        while (new := value_and_gradient(weights + share * step))[0] > value + ARMIJO * share * slope and share > FLOOR:
             share /= 2
-        if share <= LEAST:
-            break  # rounding of the risk has stopped the line search
+        if share <= FLOOR:
+            break  # rounding of the risk stops the line search here
         moved, bent = share * step, new[1] - gradient
         if moved @ bent > 0:
             pairs.append((moved, bent))
@@ -85,20 +85,20 @@ def _backtracking_one(data, lam, start, steps, cap):
 
 
 def _times_inverse_hessian(pairs, gradient):
-    """Return the inverse Hessian that the pairs imply times the gradient."""
+    """Return the gradient multiplied by the inverse Hessian that the pairs imply."""
     if not pairs:
         return gradient
     moved, bent = map(np.array, zip(*pairs))
-    # SciPy begins with the unit matrix, and L-BFGS with this multiple of it.
+    # SciPy begins with the unit matrix, but L-BFGS begins with this multiple of it.
     scale = (moved[-1] @ bent[-1]) / (bent[-1] @ bent[-1])
     return scale * LbfgsInvHessProduct(moved / scale**0.5, bent * scale**0.5).matvec(gradient)
 
 
-def _of_library(minimise, data, lam, starts, rng, **settings):
+def _library_descent(minimise, data, lam, starts, rng, **settings):
     return minimise(data, lam, starts, risk=risk, **settings)[0]
 
 
-gd, adam, lbfgs = (partial(_of_library, optimizers.OPTIMIZERS[name]) for name in ("gd", "adam", "lbfgs"))
+gd, adam, lbfgs = (partial(_library_descent, optimizers.OPTIMIZERS[name]) for name in ("gd", "adam", "lbfgs"))
 
 # Each way is a list of legs. A leg is a method with its settings, and its students are measured at its end.
 WAYS = {

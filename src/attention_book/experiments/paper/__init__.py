@@ -1,1 +1,1 @@
-"""Experiments of the paper, by figure: sizes, cells, workers, tolerances and columns of each."""
+"""The experiments of the paper by figure, each with its sizes, cells, workers, tolerances and columns."""

@@ -12,14 +12,14 @@ from ..grids import register
 from ..kinds import Kind
 from ..students import OnData
 
-PLANE_BORDERS = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
+PLANE_BORDERS = (-0.35, 1.35)  # shares of each minimum at the borders of the plane through both
 
 
 def loss_on_plane(cell):
     """Return the rows of a `PlaneCell`, each with m, theta and train_loss.
 
-    L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are
-    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `PLANE_BORDERS`.
+    L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are Q = a Q_positional + b
+    Q_semantic, where a (which varies fastest) and b are in `PLANE_BORDERS`.
     """
     import torch
 
@@ -30,7 +30,7 @@ def loss_on_plane(cell):
     data = sample(task, cell.alpha, cell.d, rng)
     valleys = ("positional", "semantic")
     starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
-    corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # (2, d)
+    corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # shape (2, d)
     shares = torch.linspace(*PLANE_BORDERS, cell.across)
     a, b = torch.meshgrid(shares, shares, indexing="xy")
     students = torch.cat([corners, torch.stack([a.ravel(), b.ravel()], dim=1) @ corners])
@@ -43,19 +43,19 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """The training loss at `across` x `across` students of a plane.
+    """A cell that measures the training loss at `across` x `across` students of a plane.
 
     Columns:
         what: what the row is about
             - positional: the positional minimum
             - semantic: the semantic minimum
             - plane: a student of the plane
-        across: students along each side of the plane
+        across: number of students along each side of the plane
     """
 
     kind = Kind(
         loss_on_plane,
-        # On the plane through two minima the loss away from them changes as they do.
+        # The plane passes through two minima. Therefore the loss away from them changes as much as they do.
         {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e-8)},
     )
 

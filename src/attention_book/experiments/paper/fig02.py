@@ -19,9 +19,9 @@ students("fig02")(
     smoke={"seed": range(3), "alpha": ALPHAS[::8], "d": 200},
 )
 
-FORTY = tuple(np.linspace(ALPHAS[0], ALPHAS[-1], 40).tolist())
+FORTY_ALPHAS = tuple(np.linspace(ALPHAS[0], ALPHAS[-1], 40).tolist())
 lines("fig02_theory", {"task": Task()})(
-    paper={"alphas": FORTY, "points": 2**12, "scrambles": 16},
-    laptop={"alphas": FORTY, "points": 2**9, "scrambles": 16},
+    paper={"alphas": FORTY_ALPHAS, "points": 2**12, "scrambles": 16},
+    laptop={"alphas": FORTY_ALPHAS, "points": 2**9, "scrambles": 16},
     smoke={"alphas": tuple(np.linspace(ALPHAS[0], ALPHAS[-1], 6).tolist()), "points": 2**5, "scrambles": 8},
 )

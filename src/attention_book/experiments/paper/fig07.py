@@ -8,7 +8,7 @@ from ..students import students
 
 
 def linear_baselines(cell):
-    """Test errors of linear models fitted to a cell's data, exact at d, by what they read: see `fit_both_linear`."""
+    """Return the exact test errors at this d of the linear models of `fit_both_linear`, fitted to a cell's data."""
     from attention_phases.theory.baseline import linear_test_error
 
     teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
@@ -20,10 +20,10 @@ def linear_baselines(cell):
 
 
 def fit_both_linear(task, alpha, d, rng):
-    """The teacher, and linear models fitted on the data that `two_tokens.sample` draws, by what they read.
+    """Return the teacher, and two linear models that are fitted to the data that `two_tokens.sample` draws.
 
-    "tokens" is the ridge regression of the labels on xi, as in the published experiments; "tokens and positions" is
-    that on x, which the student reads.
+    "tokens" is the ridge regression of the labels on xi, as in the published experiments. "tokens and positions" is the
+    ridge regression on x, the input of the student.
     """
     from attention_phases.model.sentences import draw, fit_linear, labels, moments, positional_encoding
 
@@ -34,7 +34,7 @@ def fit_both_linear(task, alpha, d, rng):
 
 
 DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]
-# At small d the published gradient descent stays in the valley where it starts, L-BFGS may leave it.
+# At small d, the published gradient descent stays in the valley in which it starts, but L-BFGS may leave it.
 students("fig07", {"alpha": 1.5})(
     paper={"optimizer": ["lbfgs", "gd"], "seed": range(100), "d": DIMENSIONS},
     laptop={"optimizer": "gd", "seed": range(8), "d": DIMENSIONS},

@@ -10,15 +10,15 @@ from attention_phases.task import Task
 
 from ..grids import ALPHAS
 from ..lines import LINE, lines
-from ..students import both, students
+from ..students import seed_pairs, students
 
-CHANGED = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}
-# Each once: the standard task stands in all three of the panels.
-CHANGED_TASKS = list(dict.fromkeys(Task(**{name: value}) for name, some in CHANGED.items() for value in some))
+CHANGED_VALUES = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}
+# The standard task is in all three panels of the figure but only once in this list.
+CHANGED_TASKS = list(dict.fromkeys(Task(**{name: value}) for name, some in CHANGED_VALUES.items() for value in some))
 students("fig08")(
-    paper={"optimizer seed": both(24, 24), "task": CHANGED_TASKS, "alpha": ALPHAS, "d": 1000},
-    laptop={"optimizer seed": both(6, 2), "task": CHANGED_TASKS, "alpha": ALPHAS[::2], "d": 300},
-    smoke={"optimizer seed": both(3, 2), "task": CHANGED_TASKS, "alpha": ALPHAS[::8], "d": 100},
+    paper={"optimizer seed": seed_pairs(24, 24), "task": CHANGED_TASKS, "alpha": ALPHAS, "d": 1000},
+    laptop={"optimizer seed": seed_pairs(6, 2), "task": CHANGED_TASKS, "alpha": ALPHAS[::2], "d": 300},
+    smoke={"optimizer seed": seed_pairs(3, 2), "task": CHANGED_TASKS, "alpha": ALPHAS[::8], "d": 100},
 )
 
 lines("fig08_theory", {"task": CHANGED_TASKS})(**LINE)

@@ -7,13 +7,13 @@ Experiments:
 
 from ..grids import ALPHAS, OMEGAS, tasks
 from ..lines import LINE, lines
-from ..students import both, students
+from ..students import seed_pairs, students
 
 ALTERNATIVE = tasks(OMEGAS, matrix="alternative")
 students("fig09")(
-    paper={"optimizer seed": both(10, 10), "task": ALTERNATIVE, "alpha": ALPHAS, "d": 1000},
-    laptop={"optimizer seed": both(6, 2), "task": ALTERNATIVE[::4], "alpha": ALPHAS[::2], "d": 300},
-    smoke={"optimizer seed": both(3, 2), "task": ALTERNATIVE[::8], "alpha": ALPHAS[::8], "d": 100},
+    paper={"optimizer seed": seed_pairs(10, 10), "task": ALTERNATIVE, "alpha": ALPHAS, "d": 1000},
+    laptop={"optimizer seed": seed_pairs(6, 2), "task": ALTERNATIVE[::4], "alpha": ALPHAS[::2], "d": 300},
+    smoke={"optimizer seed": seed_pairs(3, 2), "task": ALTERNATIVE[::8], "alpha": ALPHAS[::8], "d": 100},
 )
 
 lines("fig09_theory")(

@@ -2,7 +2,7 @@
 
 Experiments:
     fig10: Slice at omega = 0.3, correlated tokens.
-    fig11: Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.
+    fig11: Slice at omega = 0.3, a student of rank 2: three kinds of start, and published descent from random starts.
     fig12: Slice at omega = 0.3, untied Q and K.
     fig10_theory: Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds.
 """
@@ -14,9 +14,9 @@ from ..grids import ALPHAS, GRIDS, cells_of
 from ..lines import ArchitectureLineCell
 from ..students import INFORMED, RANDOM, variants
 
-FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # where some of the transitions lie, beyond the published grid
+FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # alphas beyond the published grid, where some of the transitions lie
 CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
-MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
+MAP_FORMS = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
 SLICE = {
     "paper": {"seed": range(24), "alpha": ALPHAS, "d": 1000},
     "laptop": {"seed": range(4), "alpha": ALPHAS[::4], "d": 200},
@@ -28,11 +28,11 @@ LONGER_SLICE = {
     "smoke": SLICE["smoke"],
 }
 variants("fig10", {"architecture": CORRELATED})(**LONGER_SLICE)
-BY_DESCENT = {"optimizer": "gd", "starts": RANDOM}
+DESCENT_OPTIONS = {"optimizer": "gd", "starts": RANDOM}
 variants("fig11", {"architecture": RANK2, "starts": (*INFORMED, "mixed")})(
-    paper=[SLICE["paper"], {**SLICE["paper"], **BY_DESCENT, "seed": range(10)}],
-    laptop=[SLICE["laptop"], {**SLICE["laptop"], **BY_DESCENT, "seed": range(2)}],
-    smoke=[SLICE["smoke"], {**SLICE["smoke"], **BY_DESCENT, "seed": range(2)}],
+    paper=[SLICE["paper"], {**SLICE["paper"], **DESCENT_OPTIONS, "seed": range(10)}],
+    laptop=[SLICE["laptop"], {**SLICE["laptop"], **DESCENT_OPTIONS, "seed": range(2)}],
+    smoke=[SLICE["smoke"], {**SLICE["smoke"], **DESCENT_OPTIONS, "seed": range(2)}],
 )
 variants("fig12", {"architecture": UNTIED})(**LONGER_SLICE)
 
@@ -43,9 +43,9 @@ FIG10 = {
 }
 
 
-def fig10_theory(profile, names=tuple(MAPPED)):
-    """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
-    table = {"task": Task(), "architecture": [MAPPED[name] for name in names], **FIG10[profile]}
+def fig10_theory(profile, names=tuple(MAP_FORMS)):
+    """Return the cells of the theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
+    table = {"task": Task(), "architecture": [MAP_FORMS[name] for name in names], **FIG10[profile]}
     return cells_of("fig10_theory", ArchitectureLineCell, table)
 
 

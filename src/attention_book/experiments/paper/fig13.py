@@ -1,9 +1,8 @@
 """Figure 13: a value matrix.
 
 Experiments:
-    fig13: Slice at omega = 0.3, a rank-one correction of the value matrix, and the student without it on the same data.
-    fig13_full: Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the student without
-        it.
+    fig13: Slice at omega = 0.3, a rank-one correction of the value matrix, and the standard student on the same data.
+    fig13_full: Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the standard student.
 """
 
 from attention_phases.model.architectures import STANDARD, Architecture

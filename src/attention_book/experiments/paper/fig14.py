@@ -2,7 +2,8 @@
 
 Experiments:
     fig14: Maps over alpha and omega of the architectures that theory covers.
-    fig14_random: Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.
+    fig14_random: Map of rank 2 by the published descent from random starts, and by L-BFGS from random and informed
+        starts.
     fig14_value: Maps over alpha and omega with a rank-one correction of the value matrix, and without it.
     fig14_theory: Theory of Figure 14: the thresholds of its maps.
 """
@@ -14,38 +15,38 @@ from attention_phases.model.architectures import STANDARD
 from ..grids import ALPHAS, OMEGAS, register, tasks
 from ..lines import ArchitectureLineCell
 from ..students import INFORMED, RANDOM, variants
-from .fig10 import MAPPED, RANK2
+from .fig10 import MAP_FORMS, RANK2
 from .fig13 import VALUE
 
-LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # of the rank-2 student, as published
+LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # published grid of the rank-2 student
 
 
-def _mapped(omegas, step):
-    """Architecture, task and alpha of the maps that theory covers, with every so many of the published alphas."""
-    alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAPPED}
-    return [(MAPPED[name], task, alpha) for name in MAPPED for task in tasks(omegas) for alpha in alphas[name]]
+def _map_axis(omegas, step):
+    """Return the architecture, task and alpha of the maps that theory covers, with every `step`-th published alpha."""
+    alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAP_FORMS}
+    return [(MAP_FORMS[name], task, alpha) for name in MAP_FORMS for task in tasks(omegas) for alpha in alphas[name]]
 
 
 variants("fig14")(
-    paper={"seed": range(8), "architecture task alpha": _mapped(OMEGAS, 1), "d": 500},
-    laptop={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::4], 4), "d": 150},
-    smoke={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::8], 12), "d": 60},
+    paper={"seed": range(8), "architecture task alpha": _map_axis(OMEGAS, 1), "d": 500},
+    laptop={"seed": range(2), "architecture task alpha": _map_axis(OMEGAS[::4], 4), "d": 150},
+    smoke={"seed": range(2), "architecture task alpha": _map_axis(OMEGAS[::8], 12), "d": 60},
 )
-RANDOM_TOO = {"optimizer starts": [("lbfgs", INFORMED), ("lbfgs", RANDOM), ("gd", RANDOM)]}
+RANDOM_RUNS = {"optimizer starts": [("lbfgs", INFORMED), ("lbfgs", RANDOM), ("gd", RANDOM)]}
 variants("fig14_random", {"architecture": RANK2})(
-    paper={"seed": range(10), **RANDOM_TOO, "task": tasks(OMEGAS[::2]), "alpha": LONG_ALPHAS[::4], "d": 1000},
-    laptop={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::4]), "alpha": LONG_ALPHAS[::8], "d": 200},
-    smoke={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::8]), "alpha": LONG_ALPHAS[::24], "d": 60},
+    paper={"seed": range(10), **RANDOM_RUNS, "task": tasks(OMEGAS[::2]), "alpha": LONG_ALPHAS[::4], "d": 1000},
+    laptop={"seed": range(2), **RANDOM_RUNS, "task": tasks(OMEGAS[::4]), "alpha": LONG_ALPHAS[::8], "d": 200},
+    smoke={"seed": range(2), **RANDOM_RUNS, "task": tasks(OMEGAS[::8]), "alpha": LONG_ALPHAS[::24], "d": 60},
 )
-CORRECTED = {"architecture": [VALUE, STANDARD]}
+VALUE_FORMS = {"architecture": [VALUE, STANDARD]}
 variants("fig14_value")(
-    paper={"seed": range(8), **CORRECTED, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
-    laptop={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
-    smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
+    paper={"seed": range(8), **VALUE_FORMS, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
+    laptop={"seed": range(2), **VALUE_FORMS, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
+    smoke={"seed": range(2), **VALUE_FORMS, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
 )
 
-ONE_BRANCH = {"rank2": ("semantic",)}  # has no alpha_c to search for
-MAPPED_BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architecture in MAPPED.items()]
+ONE_BRANCH = {"rank2": ("semantic",)}  # the search for alpha_c needs the positional branch, so that rank 2 is left out
+MAPPED_BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architecture in MAP_FORMS.items()]
 register(ArchitectureLineCell, "fig14_theory", {"alphas": ()})(
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": MAPPED_BRANCHES, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[::24]), "architecture branches": MAPPED_BRANCHES, "points": 2**6, "scrambles": 8},

@@ -1,8 +1,9 @@
-"""Figure 15: which minimum random starts find.
+"""Figure 15: the minima that random starts reach.
 
 Experiments:
-    fig15: Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.
-    fig15_fractions: Random starts over alpha and d, by three optimisers: how often is which minimum found?
+    fig15: Adam from random starts at alpha = 2, and the two minima on the same data, with which the end points are
+        compared.
+    fig15_fractions: Random starts over alpha and d, by three optimisers: how often each minimum is found.
     first_steps: The first steps of gradient descent from random weights.
 """
 
@@ -16,7 +17,7 @@ from ..students import INFORMED, RANDOM, OnData, students
 
 
 def take_first_steps(cell):
-    """Rows of a `FirstStepsCell`: q, m and theta of each student, by its `number`, after each `step`."""
+    """Return the rows of a `FirstStepsCell`: q, m and theta of each student, by its `number`, after each `step`."""
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -36,7 +37,7 @@ def take_first_steps(cell):
 
 @dataclass(frozen=True)
 class FirstStepsCell(OnData):
-    """Gradient descent from `count` random starts, measured after each of `steps`."""
+    """A cell of gradient descent from `count` random starts, which are measured after each of `steps`."""
 
     kind = Kind(take_first_steps, {name: (1e-3, 3e-6) for name in ("q", "m", "theta")})
 
@@ -44,7 +45,8 @@ class FirstStepsCell(OnData):
     steps: tuple
 
 
-# The minima that a random start may end in are trained on the same data; then these alone, in a large dimension.
+# The minima in which a random start may end are trained on the same data. In a large dimension, only these minima are
+# trained.
 SEARCHES = {"optimizer starts": [("lbfgs", INFORMED), ("adam", RANDOM)]}
 students("fig15", {"alpha": 2.0})(
     paper=[{"seed": range(140), **SEARCHES, "d": 100}, {"seed": range(24), "d": 1000}],
@@ -54,7 +56,7 @@ students("fig15", {"alpha": 2.0})(
 
 
 def _searches(runs):
-    """The two minima, and random starts by three optimisers."""
+    """Return an axis "optimizer starts" of the two minima, and of random starts by three optimisers."""
     return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
 
 

@@ -1,10 +1,10 @@
-"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and what becomes of exchanged starts and data.
+"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and runs with exchanged starts and data.
 
 Experiments:
-    histogram: The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1.
-    counting_control: First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a
+    histogram: The counting task of Figures 4, 5, 6 and Table 1, with all runs of both variants or some of them.
+    counting_control: The first runs of the experiment "histogram", with SGD that begins before Adam has found a
         minimum.
-    lost_letters: How many semantic runs lose a letter, and does the start or do the data decide it?
+    lost_letters: How many semantic runs lose a letter, and whether the start or the data decide it.
 """
 
 from dataclasses import dataclass, replace
@@ -18,14 +18,14 @@ from attention_phases.records import seed_sequence
 from ..grids import GRIDS, cells_of, register
 from ..kinds import BEGINNING, Kind, Tolerances
 
-EXCHANGED = 4  # epochs of the counting task on several data sets
-TESTED_EVERY = 5  # epochs after the first ones
+EXCHANGE_EPOCHS = 4  # epochs of the counting task with several data sets
+TEST_INTERVAL = 5  # epochs between two tests, after the first epochs
 
 
 def seeds(cell):
-    """Streams of a cell, the same for both variants: data, start, noise, and the order of each epoch.
+    """Return the random streams of a cell, the same for both variants: data, start, noise, and the order of each epoch.
 
-    A control has those of the run of the experiment "histogram" that it repeats.
+    A control has the streams of the run of the experiment "histogram" that it repeats.
     """
     run = run_of(cell, cell.seed) if cell.experiment == "counting_control" else cell
     fields = {name: value for name, value in vars(run).items() if name != "variant"}
@@ -33,30 +33,33 @@ def seeds(cell):
 
 
 def data(cell):
-    """Training and test sequences of a cell."""
+    """Return the training and test sequences of a cell."""
     return draw(cell.sequences, np.random.default_rng(seeds(cell)[0]))
 
 
 def train(cell, epochs=None):
-    """Weights and curve of a cell's model, as `transformer.train` gives them; `epochs`: stop after so many."""
+    """Return the weights and the learning curve of a cell's model, as from `transformer.train`.
+
+    epochs: number of epochs after which the training stops; by default all.
+    """
     from attention_phases.histogram import transformer
 
     return transformer.train(cell.variant, *data(cell), seeds(cell)[1:], cell.adam_epochs, cell.sgd_epochs, epochs)
 
 
 def train_and_measure(cell):
-    """Return the rows of a `CountingCell`: the curve by epoch, then what `transformer` measures of the weights."""
+    """Return the rows of a `CountingCell`: the curve by epoch, then the measurements of the weights."""
     kept, curve = train(cell)
     return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
 
 
 def measure(cell, kept):
-    """The rows of `train_and_measure` that follow from the weights `kept`: all after the curve."""
+    """Return the rows of `train_and_measure` that are computed from the weights `kept`; these are all but the curve."""
     from attention_phases.histogram import transformer
 
     from ...store.parquet import encode
 
-    test, frozen = data(cell)[1], transformer.trained_maskned_maskned_mask(cell.variant) == 0
+    test, frozen = data(cell)[1], transformer.trained_mask(cell.variant) == 0
     rows = [{"what": "distance", **row} for row in transformer.distances(kept, frozen)]
     for after, flat in (("adam", kept["trained"]), ("sgd", kept["final"])):
         rows.append({"what": "shares", "after": after, **transformer.variance_shares(flat, test.tokens)})
@@ -66,27 +69,30 @@ def measure(cell, kept):
 
 
 def train_beginning(cell):
-    """The first rows of `train_and_measure`, of the start and of one epoch, before rounding has grown."""
+    """Return the rows of `train_and_measure` for the start and for one epoch, before rounding errors have grown."""
     return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
 
 
 def run_of(cell, seed):
-    """The cell of the experiment "histogram" with a seed, at the paper's size but for the sequences of `cell`."""
+    """Return the cell of the experiment "histogram" with a seed, at the paper's size.
+
+    Only the number of sequences is taken from `cell`.
+    """
     return replace(histogram("paper")[0], variant=cell.variant, seed=seed, sequences=cell.sequences)
 
 
 def train_exchanged(cell):
-    """Return the rows of an `ExchangedCell`, after each epoch up to the fourth, every fifth and the last."""
+    """Return the rows of an `ExchangedCell`: each epoch up to the fourth, then every fifth and the last."""
     from attention_phases.histogram import transformer
 
     sequences, test = data(run_of(cell, cell.data_seed))
     orders = seeds(run_of(cell, cell.data_seed))[3:]
-    mask = transformer.trained_maskned_maskned_mask(cell.variant)
+    mask = transformer.trained_mask(cell.variant)
     current = transformer.start(np.random.default_rng(seeds(run_of(cell, cell.start_seed))[1])) * mask
     model, rows = transformer.trainable(current, mask), []
     for epoch in range(1, cell.epochs + 1):
         transformer.train_once(model, sequences, transformer.ADAM, epoch, orders)
-        if epoch <= EXCHANGED or epoch % TESTED_EVERY == 0 or epoch == cell.epochs:
+        if epoch <= EXCHANGE_EPOCHS or epoch % TEST_INTERVAL == 0 or epoch == cell.epochs:
             wrong = transformer.wrong_by_letter(current, test)
             worst = int(wrong.argmax())
             row = {"epoch": epoch, "letter": LETTERS[worst], "there": wrong[worst]}
@@ -95,56 +101,57 @@ def train_exchanged(cell):
 
 
 def train_exchanged_beginning(cell):
-    """The first rows of `train_exchanged`, before rounding has grown."""
+    """Return the first rows of `train_exchanged`, before rounding errors have grown."""
     return train_exchanged(replace(cell, epochs=min(cell.epochs, BEGINNING)))
 
 
-# Of one epoch from the start (of two, what is told of letters), ten times what a start displaced by 2e-7 of its size
-# changes: another machine sums in another order. On the same machine and versions the bits are the same.
+# These tolerances are ten times the change that a displacement of the start by 2e-7 of its size causes after one epoch
+# (two for the letters), because another machine sums in a different order. On the same machine with the same versions,
+# all bits agree.
 COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
 
 
 @dataclass(frozen=True)
 class CountingCell:
-    """A run of the counting task.
+    """A cell that is one run of the counting task.
 
-    The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
-    of which each freezes its own part at zero.
+    The variant does not enter the seed. Therefore both variants see the same data in the same order and start from the
+    same numbers, and each variant freezes a different part of them at zero.
 
     Columns:
         what: what the row is about
             - epoch: losses and accuracy of an epoch
             - distance: how far a tensor moved
             - shares: what explains the attention
-            - count: how often a count is told right
+            - count: how often the model counts correctly
             - weights: the weights themselves
         variant: which part of the transformer is frozen at first
             - semantic
             - positional
-        sequences: sequences drawn, of which duplicates are dropped
+        sequences: number of sequences drawn; duplicates are dropped
         seed: number of the run
-        train_loss [1]: mean cross-entropy along the epoch, in nats
+        train_loss [1]: mean cross-entropy during the epoch, in nats
         distance [1]: 2-norm of the tensor's change
         count: how often a token occurs in its sequence
-        adam_epochs: epochs of Adam, with the frozen zeros
-        sgd_epochs: epochs of SGD that follow, with nothing frozen
-        epoch: through both phases; 0 is the start
+        adam_epochs: number of epochs of Adam, with the frozen zeros
+        sgd_epochs: number of epochs of SGD after Adam, with nothing frozen
+        epoch: number of the epoch in both phases together; 0 is the start
         test_loss [1]: mean cross-entropy on the test sequences, in nats
-        accuracy [1]: share of the test positions counted right
-        span: from which weights to which the tensor moved
+        accuracy [1]: share of the test positions with a correct count
+        span: the first and the last weights of the distance
             - start to trained: by Adam
             - trained to displaced: by the noise
             - displaced to final: by SGD
             - trained to final: by noise and SGD
         tensor: part of the transformer that moved
-        of_zeros [1]: the same distance over formerly frozen entries alone
-        after: of which phase these are the weights
+        of_zeros [1]: the same distance over formerly frozen entries only
+        after: phase of training after which the weights are measured
             - adam: Adam
             - sgd: SGD
-        by_position [1]: share of the attention's variance that positions explain
-        by_token [1]: share of the attention's variance that tokens explain
-        places: test positions whose token occurs count times in its sequence
-        right: of these, counted right
+        by_position [1]: share of the variance of attention that positions explain
+        by_token [1]: share of the variance of attention that tokens explain
+        places: number of test positions whose token occurs count times in its sequence
+        right: number of these positions with a correct count
         weights: all parameters, as base64 of little-endian float32
     """
 
@@ -160,26 +167,26 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """The start of one run of the counting task on the data of another one or its own, trained by Adam.
+    """A cell that trains the start of one run of the counting task, by Adam, on the data of the same or another run.
 
     Columns:
         variant: which part of the transformer is frozen at first
             - semantic
             - positional
-        sequences: sequences drawn, of which duplicates are dropped
-        epochs: epochs of Adam
-        epoch: of Adam, from 1
-        data_seed: run of the experiment histogram whose data are read
-        start_seed: run of the experiment histogram whose start is taken
-        letter: the letter that is counted worst on the test set
-        there [1]: share counted wrong where that letter stands
-        elsewhere [1]: share counted wrong at the other letters, their mean
+        sequences: number of sequences drawn; duplicates are dropped
+        epochs: number of epochs of Adam
+        epoch: number of the epoch of Adam, from 1
+        data_seed: run of the experiment histogram that provides the data
+        start_seed: run of the experiment histogram that provides the start
+        letter: the letter with the largest share of wrong counts on the test set
+        there [1]: share of wrong counts at positions of this letter
+        elsewhere [1]: share of wrong counts at positions of another letter, averaged over these letters
     """
 
     kind = Kind(
         train_exchanged,
         COUNTING | {"there": (0, 0.1), "elsewhere": (0, 1e-3)},
-        {"letter": "of letters told equally wrong, rounding decides which is the worst"},
+        {"letter": "if letters are counted equally badly, rounding decides which one is the worst"},
         beginning=train_exchanged_beginning,
     )
 
@@ -191,7 +198,7 @@ class ExchangedCell:
     epochs: int
 
 
-COUNTED = {
+RUN_SIZES = {
     "paper": {"seed": range(10), "sequences": 50_000, "adam_epochs": 200, "sgd_epochs": 100},
     "laptop": {"seed": range(2), "sequences": 50_000, "adam_epochs": 20, "sgd_epochs": 10},
     "smoke": {"seed": range(2), "sequences": 2_000, "adam_epochs": 4, "sgd_epochs": 2},
@@ -199,27 +206,27 @@ COUNTED = {
 
 
 def histogram(profile, runs=None, variants=VARIANTS):
-    """The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1."""
-    table = COUNTED[profile] if runs is None else COUNTED[profile] | {"seed": range(check_count("runs", runs))}
+    """Return the cells of the counting task of Figures 4, 5, 6 and Table 1, with all runs of both variants or some."""
+    table = RUN_SIZES[profile] if runs is None else RUN_SIZES[profile] | {"seed": range(check_count("runs", runs))}
     return cells_of("histogram", CountingCell, {**table, "variant": [*variants]})
 
 
 GRIDS["histogram"] = histogram
 
 register(CountingCell, "counting_control")(
-    paper=COUNTED["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
-    laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
-    smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
+    paper=RUN_SIZES["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
+    laptop=RUN_SIZES["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
+    smoke=RUN_SIZES["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
 )
-# Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some
-# data sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
+# The starts and data sets of runs of the experiment "histogram" are exchanged. Every start sees some data sets for a
+# few epochs, each in its own order. Many starts see one data set for as long as the paper trains.
 register(ExchangedCell, "lost_letters", {"variant": "semantic"})(
     paper=[
-        {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGE_EPOCHS},
         {"data_seed": range(1), "start_seed": range(40), "sequences": 50_000, "epochs": 200},
     ],
     laptop=[
-        {"data_seed": range(2), "start_seed": range(3), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(2), "start_seed": range(3), "sequences": 50_000, "epochs": EXCHANGE_EPOCHS},
         {"data_seed": range(1), "start_seed": range(4), "sequences": 50_000, "epochs": 20},
     ],
     smoke=[

@@ -1,7 +1,7 @@
-"""What a figure draws, as numbers: read off the figure itself, so that the two cannot differ.
+"""The numbers in a figure, which are read from the figure itself, so that both always agree.
 
-A page offers them as CSV, and shows them where a reader points at the figure: for each point its place in the panel,
-and its numbers as a page writes them.
+A page offers these numbers as CSV. It also shows them when a reader points at the figure: for each point its place in
+the panel, and its numbers as a page writes them.
 """
 
 import json
@@ -20,33 +20,36 @@ from matplotlib.ticker import FuncFormatter
 
 from attention_phases.measured import Measured
 
-UNNAMED = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
+NO_LABEL = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
 UNITS = "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
 SERIES = ["panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value"]
-READOUT = "application/json;readout"  # beside the picture that a notebook shows
+READOUT = "application/json;readout"  # is part of the same output as the picture
 POINT = ["x", "y", "low", "high", "value"]
 
 
-def drawn(figure, names=None):
-    """What a figure shows as a table, a row for each point.
+def figure_table(figure, names=None):
+    """Return the content of a figure as a table, with a row for each point.
 
-    Its columns are panel (from 1), series (its label), colour (hexadecimal, or its name), what the point is drawn as,
-    x, y, the ends of its error bar or band, and the value that a colour or a level shows.
+    The columns are panel (from 1), series (its label), colour (hexadecimal, or its name), drawn as (the kind of mark),
+    x, y, low and high (the ends of its error bar or band), and value (the value that a colour or a level stands for).
 
-    names: what a colour stands for, by its hexadecimal code.
+    names: meaning of a colour, by its hexadecimal code.
     """
     frames = [pd.DataFrame(columns=SERIES)]
     for number, axes in enumerate(_panels_of(figure), 1):
         for label, colour, kind, values in _series(axes):
             colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
-            name = "" if UNNAMED.match(label) else label.removeprefix("_")  # that keeps a name out of the legend
+            name = "" if NO_LABEL.match(label) else label.removeprefix("_")  # the prefix keeps a name out of the legend
             frames.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **values}))
     return pd.concat(frames[1:] or frames, ignore_index=True).reindex(columns=SERIES)
 
 
 def csv_of(figure, names=None):
-    """The same as CSV, below comments that say what the axes of each panel show; empty if nothing is drawn to scale."""
-    table = drawn(figure, names)
+    """Return the table of a figure as CSV, below comments that describe the axes of each panel.
+
+    The text is empty if nothing is drawn to scale.
+    """
+    table = figure_table(figure, names)
     if table.empty:
         return ""
     comments = [UNITS]
@@ -61,12 +64,15 @@ def csv_of(figure, names=None):
 
 
 def _panels_of(figure):
-    """Axes that show data: all but colour bars."""
+    """Return the axes of a figure that show data, which are all except colour bars."""
     return [axes for axes in figure.axes if not hasattr(axes, "_colorbar")]
 
 
 def _labels_of(axes):
-    """What a panel shows as `x`, as `y` (its own labels, or those of the axes it shares) and as `value`, by colour."""
+    """Return the labels of a panel for `x`, for `y` and for `value`, the meaning of colours.
+
+    Panels that share an axis may share its label.
+    """
     bars = [mapped.colorbar.ax for mapped in axes.collections if mapped.colorbar]
     values = [bar.get_xlabel() or bar.get_ylabel() for bar in bars]
     return {"x": _label(axes, "x"), "y": _label(axes, "y"), "value": next(iter(values), "")}
@@ -78,7 +84,7 @@ def _label(axes, which):
 
 
 def _series(axes):
-    """(label, colour, kind, columns) of everything that is drawn to the scale of the axes."""
+    """Yield (label, colour, kind, columns) of everything that is drawn to the scale of the axes."""
     parts = {part for container in axes.containers for part in _leaves(container)}
     for container in axes.containers:
         label = container.get_label()
@@ -106,14 +112,14 @@ def _errorbars(container):
     points, _, bars = container
     x, y = points.get_data(orig=False)
     paths = bars[-1].get_paths() if container.has_yerr else []
-    segments = np.reshape([path.vertices for path in paths], (-1, 2, 2))  # (n, end, xy)
+    segments = np.reshape([path.vertices for path in paths], (-1, 2, 2))  # shape (n, end, xy)
     if len(segments) != len(x):
         return {"x": x, "y": y}
     return {"x": x, "y": y, "low": segments[:, :, 1].min(axis=1), "high": segments[:, :, 1].max(axis=1)}
 
 
 def _line(axes, line):
-    """Its points; of a line across the panel the one number that it stands for."""
+    """Return the points of a line, or for a line across the whole panel its one number."""
     x, y = line.get_data(orig=False)
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
         return {"x": x[:1]}
@@ -130,7 +136,7 @@ def _collection(collection):
                 x, y = path.vertices.T
                 yield label, None, "contour", {"x": x, "y": y, "value": level}
     elif isinstance(collection, QuadMesh):
-        corners = collection.get_coordinates()  # (rows + 1, columns + 1, xy)
+        corners = collection.get_coordinates()  # shape (rows + 1, columns + 1, xy)
         x, y = ((corners[1:, 1:] + corners[:-1, :-1]) / 2).reshape(-1, 2).T
         values = np.ma.filled(collection.get_array().astype(float), np.nan)
         yield label, None, "cell", {"x": x, "y": y, "value": values.ravel()}
@@ -142,7 +148,7 @@ def _collection(collection):
         else:
             yield label, None, "points", {"x": x, "y": y, "value": np.ma.filled(values, np.nan)}
     elif isinstance(collection, PolyCollection):
-        for path in collection.get_paths():  # of a band: there and back
+        for path in collection.get_paths():  # the outline of a band passes each x twice
             points = pd.Series(path.vertices[:, 1]).groupby(path.vertices[:, 0])
             low, high = points.min(), points.max()
             values = {"x": low.index, "low": low.to_numpy(), "high": high.to_numpy()}
@@ -154,20 +160,20 @@ def _collection(collection):
 
 
 def readout_of(figure, names=None):
-    """Series of points as JSON, None if nothing is drawn to scale.
+    """Return the series of points of a figure as JSON, or None if nothing is drawn to scale.
 
-    Of each series `axes`, the number of its axes in the figure; `name`, of one without a name that of its colour
-    or panel; `labels` of x, y and the value of a colour; and `points`: [share of the panel's width, of its height (None
-    of a line across), texts of x, y and the value].
-    Labels are HTML with formulas for MathJax. Contours, and lines across that have no name, are left out.
+    Each series has `axes`, the number of its axes in the figure; `name`, its own name or else the name of its colour or
+    panel; `labels` of x, of y and of the value of a colour; and `points`. A point is a list: its place as a share of
+    the panel's width and as a share of its height (None along a line across the panel), and texts of x, of y and of the
+    value. Labels are HTML with formulas for MathJax. Contours, and lines across the panel without a name, are left out.
 
-    names: as of `drawn`.
+    names: as for `figure_table`.
     """
-    table = _with_bands(drawn(figure, names))
+    table = _with_bands(figure_table(figure, names))
     series, value = [], ""
     for number, axes in enumerate(_panels_of(figure), 1):
         labels, title = _labels_of(axes), axes.get_title("left") or axes.get_title()
-        value = labels["value"] = labels["value"] or value  # one bar may be that of all panels
+        value = labels["value"] = labels["value"] or value  # all panels may share one colour bar
         rows = table[table["panel"] == number]
         kinds = [rows["drawn as"] == "cell", "series", "colour"]
         for (_, name, colour), some in rows.groupby(kinds, dropna=False, sort=False):
@@ -184,7 +190,10 @@ def readout_of(figure, names=None):
 
 
 def _with_bands(table):
-    """Rows of points and cells, each place once; those of a line have the ends of the band of its colour around it."""
+    """Return the rows of points and cells, each place once.
+
+    The points of a line have the ends of the band with the same colour around them.
+    """
     key = ["panel", "colour", "x"]
     bands = table.loc[table["drawn as"] == "band", [*key, "low", "high"]]
     shown = table[~table["drawn as"].isin(["band", "contour"])].reset_index()
@@ -192,7 +201,7 @@ def _with_bands(table):
     around = shown["low_band"].le(shown["y"]) & shown["high_band"].ge(shown["y"])
     for end in ("low", "high"):
         shown[end] = shown[end].fillna(shown[f"{end}_band"].where(around))
-    told = shown["low"].notna() * 2 + (shown["series"] != "")  # a point may be drawn several times, with less
+    told = shown["low"].notna() * 2 + (shown["series"] != "")  # keeps the most complete drawing of a point
     shown = shown.loc[told.sort_values(ascending=False, kind="stable").index].drop_duplicates([*key, "y"])
     shown = shown.drop_duplicates("index").sort_values("index")
     empty = (shown["drawn as"] == "cell") & shown["value"].isna()
@@ -200,7 +209,7 @@ def _with_bands(table):
 
 
 def _point(axes, x, y, low, high, value, name):
-    """Place and texts of a point; None outside of the panel."""
+    """Return the place and the texts of a point, or None if the point is outside the panel."""
     inside = np.where(np.isnan([x, y]), axes.viewLim.min, [x, y])
     place = (axes.transScale + axes.transLimits).transform(inside)
     if not ((place > -1e-6) & (place < 1 + 1e-6)).all():
@@ -211,16 +220,16 @@ def _point(axes, x, y, low, high, value, name):
 
 
 def _strip(axes, x):
-    """Ends of the strip around a vertical line; NaN where it has none."""
+    """Return the ends of the strip around a vertical line, or NaN if there is none."""
     boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     strips = [(box.get_x(), box.get_x() + box.get_width()) for box in boxes]
     return next((ends for ends in strips if isclose(sum(ends) / 2, x, rel_tol=1e-9)), (np.nan, np.nan))
 
 
 def _text(axis, value, low=np.nan, high=np.nan):
-    """A number with its error or its range, or the word at its place on the axis; empty if it is NaN."""
+    """Return a number with its error or its range, or the word at its place on the axis; an empty text for NaN."""
     ticks, places = axis.get_major_formatter(), axis.get_majorticklocs()
-    if isinstance(ticks, FuncFormatter):  # what labels given by hand become
+    if isinstance(ticks, FuncFormatter):  # the formatter of labels that were set by hand
         for place, word in zip(places, ticks.format_ticks(places)):
             if abs(value - place) < 0.5 and not re.match(r"[-+−]?\d", word):
                 return _html(word)
@@ -233,9 +242,9 @@ def _text(axis, value, low=np.nan, high=np.nan):
 
 
 def _number(value, error=0.0):
-    """A number, below a thousandth as a multiple of a power of ten; with its error in brackets if that is not 0.
+    """Return a number as text, below a thousandth as a multiple of a power of ten, with its error in brackets.
 
-    Without an error it has four digits; a whole number has all of them.
+    Without an error the number has four digits, but a whole number has all of its digits.
     """
     if np.isnan(value):
         return ""
