@@ -123,7 +123,7 @@ def test_what_is_changed_is_in_the_commands():
 
 
 def at_smoke_size(text):
-    """The notebook of a text, with its reference in the place of its outputs."""
+    """Return the notebook of a text, with its reference in place of its outputs."""
     return reference.prepared(text, profile_values(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
 
 

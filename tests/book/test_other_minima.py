@@ -104,7 +104,7 @@ def test_neither_student_has_a_gradient_above_the_tolerance_or_twice_those_of_ot
 
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
-    """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
+    """The end points of a `ValleyCell` scatter: an end point among them passes, and one far above them does not."""
     valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
     rows = kinds.compute_rows(valley)
     assert rows[1]["minimum"] != rows[0]["minimum"]
