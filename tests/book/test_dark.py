@@ -100,7 +100,7 @@ def with_a_line(draw):
         style.bar_below(figure, draw(axes), axes, "values")
         axes.plot([0, 1], [0, 1], "o--", color="black", markerfacecolor="white", label="over the map")
         axes.text(0.5, 0.5, "words", color=COLOURS["semantic"])
-        axes.legend(**style.OPAQUE)
+        axes.legend(**style.OPAQUE_LEGEND)
         light = svg(figure)
     return light, dark(light)
 

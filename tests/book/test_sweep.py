@@ -153,7 +153,7 @@ def test_failed_cells_are_reported_and_tried_again(store, capfd):
 
 
 def test_dead_worker_is_one_clear_line_and_loses_nothing(store, monkeypatch):
-    monkeypatch.setattr(store_sweep, "AHEAD", 1)
+    monkeypatch.setattr(store_sweep, "QUEUE_LENGTH", 1)
     before = [Cell(0.5, fault="SIGTERM"), *grid()[:20]]  # a worker leaves the reaction to this signal to its parent
     cells = [*before, Cell(0.5, fault="die"), *grid()[20:]]
     with pytest.raises(SweepError, match="a worker process died") as caught, process_pool(1) as executor:

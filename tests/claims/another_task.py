@@ -33,8 +33,8 @@ CLAIMS = {
         and 0.6 < page.crossings.loc[(0.3, 1.4), "positional_omega"] < 0.8
     ),
     r"At $A_{11}=0.4$ the positional part of the target makes each token attend more to the other token than to "
-    r"itself. So a student that has learnt the original $A$ makes larger errors than on the training task. The semantic "
-    r"student has hardly learnt $A$": lambda: (
+    r"itself. So a student that has learnt the original $A$ makes larger errors than on the training task. The "
+    r"semantic student has hardly learnt $A$": lambda: (
         (turned := limit_errors("matrix").loc[0.4] / limit_errors("omega").loc[0.3])["linear"] > 1.5
         and turned["positional"] > 1.05
         and turned["semantic"] < 1

@@ -30,7 +30,7 @@ from attention_book.command_line.parameters import notebook_of, with_banner
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.figure_data import READOUT
 from attention_book.render.style import PNG
-from attention_book.render.wide import WIDE
+from attention_book.render.wide import WIDE_TYPE
 from attention_book.store import parquet
 from attention_phases.errors import check_choice
 from attention_phases.records import canonical
@@ -38,7 +38,7 @@ from attention_phases.task import Task
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
-DRAWN = (WIDE, READOUT, PNG)  # the picture and the CSV have the same content
+DRAWN = (WIDE_TYPE, READOUT, PNG)  # the picture and the CSV have the same content
 ROWS = 12  # largest number of rows of a figure's data that are kept: every second row, every third row, and so on
 DIGITS = 6  # digits of a number in a figure's data
 SHARE = 0.01  # tolerance of a number from trainings that has no error; other instruction sets change it by a millionth

@@ -23,12 +23,12 @@ from matplotlib.spines import Spine
 from matplotlib.text import Text
 
 from attention_book.render.figure_data import NO_LABEL
-from attention_book.render.style import NAMED
+from attention_book.render.style import COLOUR_NAMES
 
 AT_MOST = 9  # most items of a group of similar things; of more items every second, every third and so on is listed
 DIGITS = 5  # digits of numbers, relative to the width of their axis
 KINDS = {PolyCollection: "band", LineCollection: "bars", PathCollection: "marks", QuadMesh: "cells", Rectangle: "box"}
-NAMES = {"#ffffff": "white", "#000000": "black"} | NAMED  # names of colours
+NAMES = {"#ffffff": "white", "#000000": "black"} | COLOUR_NAMES  # names of colours
 SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a colour scale
 
 

@@ -7,11 +7,11 @@ import matplotlib.pyplot as plt
 from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
-WIDE = "image/svg+xml;layout=wide"  # is part of the same output as the figure for phones
+WIDE_TYPE = "image/svg+xml;layout=wide"  # is part of the same output as the figure for phones
 PAGE_WIDTH = 12.1  # largest width in inches, which gives letters of 14.5 px in the book
 HEIGHTS = (0.36, 0.6)  # least and largest ratio of height and width
 LETTER = 0.11  # width of a letter of a title in inches
-BESIDE = 0.8  # width of the labels beside a panel in inches
+LABEL_WIDTH = 0.8  # width of the labels beside a panel in inches
 
 
 def wide_svg(figure):
@@ -43,12 +43,12 @@ def _lay_out(figure):
         place = (0, row * columns + column) if rows == columns else (column, row)
         axes.set_subplotspec(grid[place])
         _label(axes, *place, shape[0])
-        title, room = axes.get_title("left"), round((width / shape[1] - BESIDE) / LETTER)
+        title, room = axes.get_title("left"), round((width / shape[1] - LABEL_WIDTH) / LETTER)
         if len(title) > room:
             axes.set_title(title.replace(", $", ",\n$") if "$" in title else textwrap.fill(title, room), loc="left")
         if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
             axes.locator_params(axis="x", nbins=6)
-    _fit_legends(figure, panels, width, width / shape[1] - BESIDE)
+    _fit_legends(figure, panels, width, width / shape[1] - LABEL_WIDTH)
 
 
 def _fit_legends(figure, panels, width, panel):
