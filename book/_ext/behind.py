@@ -25,7 +25,7 @@ from attention_book.command_line.parameters import assignments, format_value, pr
 from attention_book.experiments import grid
 from attention_book.experiments.results import folder_of, stored_folder
 from attention_book.render.figure_data import READOUT
-from attention_book.render.style import BACK_LAYER, PNG, SVG
+from attention_book.render.style import FIGURE_INFO, PNG, SVG
 from attention_book.render.wide import WIDE_TYPE
 from attention_book.store.parquet import load
 from attention_book.store.provenance import environment
@@ -73,7 +73,7 @@ def write_figures(notebook, text, folder):
             drawn = output.get("data", {})
             if SVG not in drawn:
                 continue
-            about = _behind(notebook, number, text, output.metadata[SVG][BACK_LAYER], CSV in drawn)
+            about = _behind(notebook, number, text, output.metadata[SVG][FIGURE_INFO], CSV in drawn)
             name = about["figure"]
             files = {f"{name}.svg": _signed(drawn[SVG], about).encode(), f"{name}.png": b64decode(drawn[PNG])}
             if CSV in drawn:

@@ -66,7 +66,7 @@ TEST_ERROR = r"test error $\epsilon_g$"
 # Labels of the overlap by which a branch is named
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
 VALUES = "values"  # name of points whose colours show values, in gid=f"{VALUES}_{number}"
-SVG, BACK_LAYER = "image/svg+xml", "behind"  # type of an output that shows a figure; key in its metadata
+SVG, FIGURE_INFO = "image/svg+xml", "behind"  # type of an output that shows a figure; key in its metadata
 PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only; dots per inch
 styled = mpl.rc_context(STYLE)  # decorator that makes a function draw in the book's style
 
@@ -96,7 +96,7 @@ def _show_in(shell):
     set_matplotlib_formats("svg", metadata={"Date": None})  # removes every other format
     formatters = shell.display_formatter.formatters
     draw = formatters[SVG].for_type(Figure)
-    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BACK_LAYER: [*results.READINGS]}))
+    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {FIGURE_INFO: [*results.READINGS]}))
     kinds = {
         "text/csv": lambda figure: csv_of(figure, COLOUR_NAMES) or None,
         READOUT: lambda figure: readout_of(figure, COLOUR_NAMES),
