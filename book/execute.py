@@ -22,7 +22,7 @@ from attention_book.command_line.execution import execute
 from attention_book.command_line.parameters import profile_values
 from attention_book.command_line.printing import docstring_of, print_anything
 from attention_book.experiments import PROFILES
-from attention_book.render.style import BEHIND, SVG
+from attention_book.render.style import FIGURE_INFO, SVG
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 from attention_phases.machine import SpawnWithoutScript, cores, end_with_parent
@@ -106,7 +106,7 @@ def show(kept, profile, shown):
 def experiments_of(notebook):
     """Return the names of the experiments that an executed notebook has read, from the metadata of its figures."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
-    read = (output.get("metadata", {}).get(SVG, {}).get(BEHIND, ()) for output in outputs)
+    read = (output.get("metadata", {}).get(SVG, {}).get(FIGURE_INFO, ()) for output in outputs)
     return sorted({name for some in read for name, _ in some})
 
 

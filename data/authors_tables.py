@@ -161,10 +161,10 @@ def theirs(folder):
     """Return the authors' means and standard deviations over runs, in our units: a row for each cell and quantity."""
     paths = find(folder, TABLE_FILES)
     read = {name: pd.read_csv(path) for name, path in paths.items()}
-    return pd.concat(_in_our_units(table, read[table.means], read[table.spreads]) for table in TABLES)
+    return pd.concat(_long_frame(table, read[table.means], read[table.spreads]) for table in TABLES)
 
 
-def _in_our_units(table, means, spreads):
+def _long_frame(table, means, spreads):
     """Return a table as a long frame: `CELL`, quantity, published, spread (missing for squares) and runs.
 
     For two columns of weights, the authors give the larger and the smaller overlap of each run. The mean of the sum of

@@ -25,8 +25,8 @@ from attention_book.command_line.parameters import assignments, format_value, pr
 from attention_book.experiments import grid
 from attention_book.experiments.results import folder_of, stored_folder
 from attention_book.render.figure_data import READOUT
-from attention_book.render.style import BEHIND, PNG, SVG
-from attention_book.render.wide import WIDE_SVG
+from attention_book.render.style import FIGURE_INFO, PNG, SVG
+from attention_book.render.wide import WIDE_TYPE
 from attention_book.store.parquet import load
 from attention_book.store.provenance import environment
 from attention_phases.records import canonical
@@ -73,7 +73,7 @@ def write_figures(notebook, text, folder):
             drawn = output.get("data", {})
             if SVG not in drawn:
                 continue
-            about = _behind(notebook, number, text, output.metadata[SVG][BEHIND], CSV in drawn)
+            about = _behind(notebook, number, text, output.metadata[SVG][FIGURE_INFO], CSV in drawn)
             name = about["figure"]
             files = {f"{name}.svg": _signed(drawn[SVG], about).encode(), f"{name}.png": b64decode(drawn[PNG])}
             if CSV in drawn:
@@ -81,7 +81,7 @@ def write_figures(notebook, text, folder):
             files[f"{text.stem}.py"] = script(notebook, text).encode()
             about["files"] = {file: sha256(content).hexdigest() for file, content in files.items()}
             files[f"{name}.json"] = f"{json.dumps(about, indent=1, ensure_ascii=False)}\n".encode()
-            shapes = {f"{name}-wide.svg": WIDE_SVG, f"{name}-readout.json": READOUT}
+            shapes = {f"{name}-wide.svg": WIDE_TYPE, f"{name}-readout.json": READOUT}
             files |= {file: drawn[kind].encode() for file, kind in shapes.items() if kind in drawn}
             for file, content in files.items():
                 (folder / file).write_bytes(content)

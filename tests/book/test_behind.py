@@ -1,4 +1,6 @@
-"""What is behind each figure: what its page reads, commands, files that say so; the page as a script and a notebook."""
+"""The information behind each figure: the data that its page reads, commands, files, and the page as script and
+notebook.
+"""
 
 import json
 import re
@@ -55,7 +57,7 @@ SVG = "<svg>\n <metadata>\n   <cc:Work>\n   </cc:Work>\n </metadata>\n</svg>"
 
 
 def executed(parameters):
-    """The text of Figure 15 as if executed."""
+    """Return the text of Figure 15 as if it were executed."""
     text = NOTEBOOKS / "fig15_random.md"
     notebook = reference.prepared(text, parameters, reference.FOLDER / f"{text.stem}.json")
     for cell in notebook.cells:
@@ -80,7 +82,7 @@ def test_files_of_a_figure_say_what_is_behind_it(tmp_path, monkeypatch, commit):
     data = about["data"][0]
     assert (data["experiment"], data["file"]) == ("fig15", "data/fig15.parquet")
     assert data["cells"] == rows["cell"].nunique()
-    assert data["data sets of a point"] == [24, 140]  # d = 1000 and d = 100
+    assert data["data sets of a point"] == [24, 140]  # data sets at d = 1000 and at d = 100
     assert data["computing seconds"] == pytest.approx(seconds, abs=0.1)
     assert data["commit"] == sorted(rows["commit"].unique())
     assert about["commands"][0] == "attention-phases figure fig15 --profile paper"
@@ -117,11 +119,11 @@ def test_what_is_changed_is_in_the_commands():
     assert command == "attention-phases figure fig02 --profile paper --set omega=0.2" and values["omega"] == 0.2
 
 
-# A page as a script: with the values that the page had, and the same figures
+# A page as a script: it has the parameter values of the page and makes the same figures
 
 
 def at_smoke_size(text):
-    """The notebook of a text, with its reference in the place of its outputs."""
+    """Return the notebook of a text, with its reference in place of its outputs."""
     return reference.prepared(text, profile_values(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
 
 
@@ -142,7 +144,7 @@ def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tm
 
 @pytest.mark.slow
 def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, monkeypatch):
-    text = NOTEBOOKS / "minima.md"  # the cheapest
+    text = NOTEBOOKS / "minima.md"  # the page that runs fastest
     notebook = at_smoke_size(text)
     figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
     expected = {cell.metadata["mystnb"]["figure"]["name"]: cell.outputs[0].data for cell in figures}
@@ -158,7 +160,7 @@ def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, mon
         assert reference.differences([kept], [drawn]) == []
 
 
-# The notebook that a page offers: what MyST makes of it stands there in words
+# The notebook that a page offers: directives of MyST are replaced by words
 
 
 LABELS = {"stability": ("stability", "id", "Where replica symmetry holds")}

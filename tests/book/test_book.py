@@ -1,6 +1,7 @@
-"""The pages of the book that answer: the panel of attention matrices, the sentence in numbers, and the scorecard.
+"""Interactive pages of the book: the panel of attention matrices, the sentence in numbers, and the scorecard.
 
-And each page on its own, as the command `figure` writes it: its files, and whether its pictures show what they draw.
+Single pages as the command `figure` writes them: their files, and whether their pictures show everything that they
+draw.
 """
 
 import base64
@@ -26,7 +27,7 @@ from attention_phases import Task, histogram, test_error
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
-test_error.__test__ = False  # no test of pytest's
+test_error.__test__ = False  # keeps pytest from collecting it as a test
 
 PANEL = HTML / "book/_executed/fig04_histogram.html"
 MATRICES = """() => Object.fromEntries(Array.from(document.querySelectorAll(".attention-panel figure"), figure =>
@@ -35,7 +36,7 @@ MATRICES = """() => Object.fromEntries(Array.from(document.querySelectorAll(".at
 
 
 def panel_solutions(page):
-    """The weights that the page carries, as tensors; what the panel does not need is zero."""
+    """Return the weights in the page as tensors, with zeros for weights that the panel does not need."""
     data = json.loads(page.locator(".attention-panel script[type='application/json']").text_content())
     for name, parts in data["solutions"].items():
         flat = np.zeros(tf.SIZE, np.float32)
@@ -47,7 +48,7 @@ def panel_solutions(page):
 
 @pytest.fixture(scope="module")
 def panel(chromium):
-    """The page of the panel, opened once: each test types a sequence of its own."""
+    """Yield the page with the panel, opened once; each test types its own sequence."""
     with opening(chromium) as opened:
         yield opened(PANEL)
 
@@ -97,7 +98,7 @@ def test_the_panel_is_worked_by_keyboard_and_fits_a_phone(panel):
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(chromium, scripts):
-    """Of both kinds of student it shows the best one."""
+    """It shows the best student of each kind."""
     page = chromium.new_page(java_script_enabled=scripts)
     page.goto((HTML / "book/model.html").as_uri())
     root, slider, rho = page.locator(".sentence"), page.locator(".sentence input"), Task.sigma**2
@@ -141,24 +142,26 @@ def test_the_scorecard_shows_its_data(open_page):
         assert f'id="{anchor}"' in (SCORECARD.parent / address).read_text(encoding="utf-8"), row["id"]
 
 
-# Pages on their own
+# Single pages
 
 
 UNSEEN = case_text("unseen.js")
 
 
 def unseen(page, svg):
-    """What of a picture's lines leaves their frame above or below, or is covered by a legend; maps are not asked."""
+    """Return the lines of a picture that leave their frame above or below, or that a legend covers; maps are not
+    tested.
+    """
     page.set_content(svg)
     return {*page.evaluate(UNSEEN.replace("MAPS", repr(", ".join(f"[id^={name}]" for name in MAPS))))}
 
 
-# Figures whose frame shows a part on purpose: what runs away or has only begun lies outside.
+# Figures whose frame omits a part on purpose: what diverges, or has only begun, lies outside the frame.
 RUN_AWAY = {"fig-tracking", "fig-mode", "fig-own-training", "fig-08-best", "fig-14-areas"}
 
 
 def test_every_page_on_its_own_has_its_files_and_complains_of_nothing(chromium, tmp_path):
-    """At the parameters of the build, which are not the published ones."""
+    """The parameters are the parameters of the build, which differ from the published ones."""
     executed = [HERE / "book/_executed" / f"{text.stem}.ipynb" for text in notebooks().values()]
     command = [sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path]
     made = subprocess.run(command, capture_output=True)

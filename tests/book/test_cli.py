@@ -1,4 +1,4 @@
-"""The command line: one JSON object or one line of complaint, and an exit code that says which."""
+"""The command line: each command prints one JSON object or one line of complaint, and returns an exit code."""
 
 import os
 import re
@@ -29,7 +29,7 @@ from attention_phases.task import Task
 
 FEWER = ("--points", "16", "--scrambles", "4")
 
-# What a command answers
+# Answers of commands
 
 
 def test_a_missing_threshold_is_an_object_too(run):
@@ -72,7 +72,7 @@ def test_figures_name_every_notebook_once_with_its_title(answer):
     assert listed.index[0] == "fig01" and listed.loc["stability", "notebook"] == "notebooks/stability.md"
 
 
-# What people read
+# Text for people
 
 
 def test_a_value_has_its_error_and_a_matrix_is_one_line():
@@ -99,7 +99,7 @@ def test_the_page_of_commands_has_every_command_and_option():
         assert isinstance(action.default, list | None) or f"(default: {action.default})" in entry
 
 
-# The exit code
+# Exit codes
 
 
 def test_a_closed_pipe_ends_quietly(python):
@@ -122,14 +122,14 @@ def test_no_result_is_a_failure_in_one_line(complaint):
     assert complaint(1, "threshold", *FEWER, "--lam", "1e-300") == said
 
 
-# What is refused
+# Errors
 
 SWEEP = ("sweep", "fig02", "--profile", "smoke")
 
 
 @pytest.fixture
 def nowhere(tmp_path, monkeypatch):
-    """A checkout without results, so that what is refused late leaves its traces here."""
+    """Return a folder without results, so that the traces of an error that comes too late are visible."""
     monkeypatch.setattr(results, "BUILT", tmp_path / "built")
     for module in (results, verification):
         monkeypatch.setattr(module, "DATA", tmp_path / "data")
@@ -152,13 +152,13 @@ def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, 
 
 
 def students(*alphas):
-    """Quick cells of Figure 2."""
+    """Use quick cells of Figure 2."""
     return [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
 
 
 @pytest.fixture
 def tiny(monkeypatch, in_this_process):
-    """Function that makes Figure 2 of a few cells, the same for every profile."""
+    """Return a function that makes a few cells of Figure 2, the same for every profile."""
 
     def set_alphas(*alphas):
         monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: students(*alphas))
@@ -169,7 +169,7 @@ def tiny(monkeypatch, in_this_process):
 
 @pytest.fixture
 def swept(tiny, tmp_path, answer):
-    """Arguments of a sweep that has been done, into a folder of the test."""
+    """Return the arguments of a sweep that is already done, into a folder of the test."""
     places = {"store": str(tmp_path / "s.sqlite"), "table": str(tmp_path / "data" / "fig02.parquet")}
     arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", tmp_path / "data")
     expected = {"done": 3, "skipped": 0, "only_in_table": 0, "failed": 0, **places}
@@ -182,13 +182,13 @@ def swept(tiny, tmp_path, answer):
 
 @pytest.fixture
 def stored(swept, nowhere):
-    """Path of the table of that sweep, which is the stored result of Figure 2."""
+    """Return the path of the table of that sweep, which is then the stored result of Figure 2."""
     return nowhere / "data/fig02.parquet"
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["shown", "quiet"])
 def test_progress_of_a_sweep_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, monkeypatch, quiet):
-    """That of other commands: `test_options.py`."""
+    """The progress of other commands is tested in `test_options.py`."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     places = "--store", tmp_path / "s.sqlite", "--data", tmp_path / "data"
     code, out, err = run(*SWEEP, "--workers", 1, *places, "--json", *quiet)
@@ -204,7 +204,7 @@ def test_no_scheduler_is_one_line_and_leaves_no_file(tiny, complaint, nowhere, m
     assert list(nowhere.iterdir()) == []
 
 
-# In the latter not even root makes files.
+# In the second folder even root cannot create files.
 @pytest.mark.parametrize("below", ["a file", *filter(os.path.isdir, ["/proc/sys"])])
 @pytest.mark.parametrize("option", ["--store", "--data"])
 def test_a_folder_that_cannot_be_written_is_one_line(tiny, tmp_path, below, option, complaint):
@@ -213,7 +213,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(tiny, tmp_path, below, opti
     places[option] = tmp_path / below / places[option].name
     said = complaint(1, *SWEEP, *(word for pair in places.items() for word in pair))
     assert str(tmp_path / below) in said
-    if option == "--data":  # what was computed is in the store
+    if option == "--data":  # the computed results are in the store
         assert said.endswith(f"; cells computed are in {tmp_path / 's.sqlite'}, run again to go on\n")
         with Store(tmp_path / "s.sqlite") as stored:
             assert len(stored.keys()) == 3
@@ -226,7 +226,7 @@ def test_of_two_sweeps_on_one_store_the_second_is_refused(tmp_path, complaint):
 
 
 def alter(path, column, change):
-    """Change the first row of a stored table, as a slip of the pen would."""
+    """Change the first row of a stored table, as a mistake would."""
     table = pq.read_table(path)
     values = table[column].to_pylist()
     values[0] = change(values[0])
@@ -236,7 +236,7 @@ def alter(path, column, change):
 
 def test_verify_recomputes_what_is_stored(stored, answer, run):
     checked = answer("verify")
-    none = "0 of 6 students in another minimum"  # two in each cell
+    none = "0 of 6 students in another minimum"  # two students in each cell
     assert checked.pop("origin")["command"] == "verify"
     assert checked == {"cells": 3, "mismatches": [], "other_minima": [], "elsewhere": none}
     assert answer("verify", "--experiment", "fig02", "--sample", 2)["cells"] == 2
@@ -262,9 +262,10 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(tiny, stor
     before, old = stored.read_bytes(), load(stored)
     tiny(0.5, 1.0, 2.0)
     table = results.read("fig02", "paper")
-    assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the stored third one is not asked for
+    assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the third stored alpha is not requested
     known = old["alpha"] < 1.5
-    assert table[table["alpha"] < 2]["seconds"].tolist() == old[known]["seconds"].tolist()  # read, not computed
+    # The rows were read and not computed again.
+    assert table[table["alpha"] < 2]["seconds"].tolist() == old[known]["seconds"].tolist()
     assert stored.read_bytes() == before and list(stored.parent.iterdir()) == [stored]
 
 
@@ -274,7 +275,7 @@ def test_other_profiles_compute_all_once_and_leave_data_alone(stored, monkeypatc
     assert set(table["cell"]) == set(old["cell"])
     assert set(table["seconds"]).isdisjoint(old["seconds"])
     assert stored.read_bytes() == before
-    # Another notebook reads what this one has computed; other code computes anew.
+    # Another notebook reads the results of this notebook. Code with other changes computes them again.
     again = results.read("fig02", "smoke")
     assert again["seconds"].tolist() == table["seconds"].tolist()
     monkeypatch.setattr(provenance, "source_digest", lambda: "other")

@@ -1,4 +1,4 @@
-"""Figures for the dark theme: which colour becomes which, what a map keeps, what a page shows."""
+"""Figures for the dark theme: the mapping of colours, the order of shades in a map, and the figure on a page."""
 
 import re
 from io import StringIO
@@ -16,7 +16,7 @@ from attention_book.render import style
 from attention_book.render.slices_and_maps import TIED
 from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE, VALUES, draw_cells
 
-OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
+OTHERS = ["#000000", "#222222", "#8a6fb0"]  # colours that figures use without a name
 SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [
     ...pair.querySelectorAll('img')].map(image => [image.alt, image.src.endsWith("-dark.svg"),
     getComputedStyle(image).display, getComputedStyle(image).backgroundColor]))"""
@@ -24,7 +24,7 @@ THEME = "theme => { document.documentElement.dataset.theme = theme }"
 
 
 def contrast(colour):
-    """With the paper, as the Web Content Accessibility Guidelines have it."""
+    """Return the contrast with the background, as the Web Content Accessibility Guidelines define it."""
     light, paper = (linear(shade) @ (0.2126, 0.7152, 0.0722) for shade in (colour, PAPER))
     return (light + 0.05) / (paper + 0.05)
 
@@ -35,7 +35,7 @@ def hue(colour):
 
 
 def test_oklab_agrees_with_its_author():
-    """White, and the published lightness and opponents of pure red; white becomes the paper, black the ink."""
+    """White and pure red have the published values. White becomes the paper, and black becomes the ink."""
     assert (on_dark("#ffffff"), on_dark("#000000")) == (PAPER, INK)
     np.testing.assert_allclose(oklab("#ffffff"), (1, 0, 0), atol=1e-4)
     np.testing.assert_allclose(oklab("#ff0000"), (0.62796, 0.22486, 0.12585), atol=1e-4)
@@ -51,14 +51,14 @@ def test_a_colour_keeps_its_hue_and_is_read_as_text(colour):
 
 
 def test_greys_are_seen_as_lines_and_keep_their_order():
-    """The darker on white, the lighter on dark."""
+    """The darker of two greys on white becomes the lighter one on dark."""
     greys = [on_dark(f"#{2 * value:02x}{2 * value:02x}{2 * value:02x}") for value in range(128)]
     assert sorted(greys, reverse=True) == greys
     assert contrast(on_dark(TIED)) >= 3
 
 
 def test_both_mechanisms_differ_for_the_colour_blind():
-    """Without red and green, blue to yellow is left; a difference of 0.02 is just seen."""
+    """Colour-blind readers still see blue against yellow. A difference of 0.02 is just visible."""
     semantic, positional = (oklab(on_dark(COLOURS[name])) for name in ("semantic", "positional"))
     assert semantic[2] - positional[2] > 0.15
 
@@ -71,7 +71,7 @@ def svg(figure):
 
 
 def colours(text, name=None):
-    """Colours that are drawn in a figure, or in its part of this name: also those of marks defined elsewhere."""
+    """Return the colours drawn in a figure or in a named part, including those of marks defined elsewhere."""
     tree = ElementTree.fromstring(text)
     part = tree if name is None else tree.find(f".//*[@id='{name}']")
     defined = {shape.get("id"): shape for shape in tree.iterfind(f".//{SVG}defs/{SVG}path")}
@@ -90,17 +90,17 @@ def test_a_figure_without_a_map_is_mapped_wholly():
         light = svg(figure)
     assert colours(dark(light)) == {on_dark(colour) for colour in colours(light)}
     assert colours(light) == {"#000000", "#ffffff", "#cccccc", *COLOURS.values()}
-    assert ElementTree.fromstring(dark(light)).get("fill") == INK  # of words that matplotlib leaves black
+    assert ElementTree.fromstring(dark(light)).get("fill") == INK  # the colour of text that matplotlib leaves black
 
 
 def with_a_line(draw):
-    """Draw a map with a line, words and a legend over it, and a colour bar: light and dark."""
+    """Draw a map with a line, words and a legend over it, and a colour bar; return the light and the dark figure."""
     with mpl.rc_context(STYLE | {"svg.hashsalt": "same"}):
         figure, axes = plt.subplots()
         style.bar_below(figure, draw(axes), axes, "values")
         axes.plot([0, 1], [0, 1], "o--", color="black", markerfacecolor="white", label="over the map")
         axes.text(0.5, 0.5, "words", color=COLOURS["semantic"])
-        axes.legend(**style.OPAQUE)
+        axes.legend(**style.OPAQUE_LEGEND)
         light = svg(figure)
     return light, dark(light)
 
@@ -110,7 +110,7 @@ def cells(axes):
 
 
 def shades(text, name):
-    """Lightness of the shapes of a part of a figure, in their order."""
+    """Return the lightness of the shapes in a part of a figure, in their order."""
     part = ElementTree.fromstring(text).find(f".//*[@id='{name}']")
     codes = re.findall(r"fill: (#\w+)", " ".join(shape.get("style", "") for shape in part.iter()))
     return [oklab(code)[0] for code in codes]
@@ -133,7 +133,8 @@ def test_a_map_turns_dark_and_its_cells_keep_their_order_and_hue():
 def test_nothing_in_the_figure_of_a_map_stays_white(draw):
     light, changed = with_a_line(draw)
     assert "#ffffff" in light and "#ffffff" not in changed and "<image" not in light
-    assert {on_dark(COLOURS["semantic"]), INK, PAPER} <= colours(changed)  # words, the line, and the ground
+    # Colours of the words, the line and the background.
+    assert {on_dark(COLOURS["semantic"]), INK, PAPER} <= colours(changed)
 
 
 def test_the_low_parts_of_a_terrain_are_dark_in_both_themes():
@@ -144,7 +145,8 @@ def test_the_low_parts_of_a_terrain_are_dark_in_both_themes():
     for text in (light, changed):
         assert shades(text, "QuadContourSet_1") == sorted(shades(text, "QuadContourSet_1"))
     assert max(shades(changed, "QuadContourSet_1")) < (oklab(PAPER)[0] + oklab(INK)[0]) / 2
-    for name in ("QuadContourSet_1", "QuadMesh_1"):  # of which the darkest shape has no style, but its group's fill
+    # The darkest shape has no style of its own, only the fill of its group.
+    for name in ("QuadContourSet_1", "QuadMesh_1"):
         assert ElementTree.fromstring(changed).find(f".//*[@id='{name}']").get("fill") == PAPER
 
 
@@ -163,14 +165,14 @@ def test_a_page_shows_each_figure_for_its_theme_enlarged_too_and_prints_the_ligh
             assert (dark, display) == ([False, True], displayed)
             assert len({*alts}) == 1 and alts[0] and {*grounds} == {"rgba(0, 0, 0, 0)"}
     page.emulate_media(media="screen")
-    page.add_style_tag(content="* { transition: none !important; }")  # else colours change slowly
+    page.add_style_tag(content="* { transition: none !important; }")  # otherwise colours change slowly
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert [int(value) for value in re.findall(r"\d+", ground)] == [int(PAPER[at : at + 2], 16) for at in (1, 3, 5)]
 
 
 @pytest.mark.slow
 def test_what_is_taken_away_is_light():
-    """And so is what is printed, which no dark figure comes with."""
+    """A saved figure is light. So is a printed figure, and a printed page has no dark figure."""
     for path in set((HTML / "figures").glob("*.svg")) - set((HTML / "figures").glob("*-dark.svg")):
         svg = path.read_text(encoding="utf-8")
         assert f'fill="{INK}"' not in svg[:2000] and PAPER not in svg

@@ -1,4 +1,4 @@
-"""What people have set on their machines, and what these lack: locales, kernels and folders of their own, cores."""
+"""Differences between machines: locales, kernels, folders, cores, and missing programs."""
 
 import ast
 import json
@@ -41,12 +41,12 @@ tree_of = cache(ast.parse)
 
 
 def python_files(*folders):
-    """The text of every Python file in folders of the checkout, by its path."""
+    """Return the text of every Python file in folders of the checkout, by its path."""
     return {path: path.read_text(encoding="utf-8") for folder in folders for path in (ROOT / folder).rglob("*.py")}
 
 
 def test_text_files_name_their_encoding():
-    """Also where ruff's rule does not see it: it asks only what is spelt out as a Path."""
+    """The rule of ruff only finds calls on an explicit Path, so this test looks for all calls."""
     calls = {}
     for path, text in python_files(*FOLDERS).items():
         for call in (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Call)):
@@ -58,7 +58,7 @@ def test_text_files_name_their_encoding():
 
 
 def test_constants_that_tests_replace_are_as_before(compare):
-    """Elsewhere no test would see another value of them."""
+    """Tests replace these constants, so no other test would notice a change of their values."""
     tests = "".join(python_files("tests").values())
     replaced = {*re.findall(r'setattr\((?:\w+, "|"[\w.]+\.)([A-Z_]{3,})"', tests)}
     lines = []
@@ -75,12 +75,13 @@ def test_constants_that_tests_replace_are_as_before(compare):
 
 @pytest.fixture
 def make(tmp_path):
-    """A function that runs `make` in a folder with nothing but what the installation needs."""
+    """Return a function that runs `make` in a folder with only the files that the installation needs."""
 
     def make(*arguments, **more):
         for name in ("Makefile", "constraints.txt", "pyproject.toml"):
             shutil.copy(ROOT / name, tmp_path)
-        ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PIP_EXTRA_INDEX_URL"}  # of the `make` that runs this test
+        # Variables of the `make` that runs this test.
+        ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PIP_EXTRA_INDEX_URL"}
         environment = {name: value for name, value in os.environ.items() if name not in ours} | more
         options = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8"}
         return subprocess.run(["make", *arguments], **options)
@@ -89,7 +90,9 @@ def make(tmp_path):
 
 
 def test_only_where_nothing_else_is_known_pytorch_for_cpus_is_asked_for(make):
-    """By uv, which knows where it is; the pinned version. What pip finds is asked for in any case."""
+    """Only uv knows where PyTorch for CPUs is, and then the pinned version is used. Packages that pip finds are always
+    used.
+    """
     version = re.search("^torch==.*$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
     for known in ("GPU=/proc/driver/nvidia", "PIP_EXTRA_INDEX_URL=https://example.org", "GPU="):
         recipe = make("--dry-run", "install", known).stdout
@@ -97,12 +100,13 @@ def test_only_where_nothing_else_is_known_pytorch_for_cpus_is_asked_for(make):
         assert ("uv pip install" in recipe) == ("INDEX" not in known)
         assert all(f"pip install --quiet --no-compile -c constraints.txt {what}" in recipe for what in (version, "-e"))
     assert f"--torch-backend=cpu {version} " in recipe
-    recipe = make("--dry-run", "install", "PIP_INDEX_URL=https://example.org", "GPU=").stdout  # of pip's own packages
+    # The index of pip's own packages.
+    recipe = make("--dry-run", "install", "PIP_INDEX_URL=https://example.org", "GPU=").stdout
     assert "--torch-backend" in recipe and recipe.count("uv pip install") == 1
 
 
 def test_a_python_that_makes_no_environments_is_told_in_one_line(make, tmp_path):
-    """Debian's, without its package python3-venv, has no module ensurepip."""
+    """Debian's Python has no module ensurepip without its package python3-venv."""
     (tmp_path / "python").write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1; esac\n', encoding="utf-8")
     (tmp_path / "python").chmod(0o755)
     done = make("install", "PYTHON=./python")
@@ -132,10 +136,10 @@ IMPORTED = {"jupyter-book": "jupyter_book", "matplotlib-inline": "matplotlib_inl
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A function that runs commands in an empty environment with the package installed, outside of a checkout.
+    """Return a function that runs commands in an empty environment with the package installed, outside a checkout.
 
-    What the package needs is that of this environment, `without` the extra "book" or with it. It gives of each command
-    its exit code, stdout and stderr.
+    Dependencies come from this environment, `without` the extra "book" or with it. The function returns the exit code,
+    stdout and stderr of each command.
     """
     folder = tmp_path_factory.mktemp("installed")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -147,7 +151,8 @@ def installed(tmp_path_factory):
     quiet = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", "--no-build-isolation"]
     subprocess.run([sys.executable, "-m", "pip", "install", *quiet, "--target", packages, folder], check=True)
     (packages / "needed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    (noted,) = packages.glob("attention_phases-*.dist-info/direct_url.json")  # as if it came from a repository
+    # As if pip had installed it from a repository.
+    (noted,) = packages.glob("attention_phases-*.dist-info/direct_url.json")
     noted.write_text(json.dumps({"vcs_info": {"commit_id": COMMIT}}), encoding="utf-8")
     with open(ROOT / "pyproject.toml", "rb") as file:
         extra = tomllib.load(file)["project"]["optional-dependencies"]["book"]
@@ -185,15 +190,15 @@ def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_ca
         assert ended == [1, ""] and re.fullmatch("this needs a checkout of the book, .*\n", said)
 
 
-# Names of files, and what is in them
+# Names of files, and their content
 
 
-LONGEST = 103  # bytes of a socket's name: 107 on Linux, less elsewhere
-NAMED = "-ipc-5"  # what Jupyter's sockets have in the place of ".json"
+LONGEST = 103  # largest number of bytes in a socket's name: 107 on Linux, less on other systems
+NAMED = "-ipc-5"  # the ending of Jupyter's sockets, which replaces ".json"
 
 
 def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tmp_path):
-    """Temporary folders of clusters have long names, and jobs of others beside them. Their warnings are no errors."""
+    """Temporary folders of clusters have long names and contain files of other jobs. Their warnings are not errors."""
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     for length in (0, 100):
         (deep := tmp_path / ("x" * length)).mkdir(exist_ok=True)
@@ -208,7 +213,7 @@ def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tm
 
 def test_kernels_of_the_lab_too_and_python_is_as_usual_for_make(make, tmp_path):
     names = ("PYTHONSAFEPATH", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONDONTWRITEBYTECODE")
-    make("--version")  # brings its files, which are older than those below
+    make("--version")  # the dates of its files must be older than the files below
     programs = {".venv/bin/jupyter": case_text("jupyter.sh"), ".venv/bin/jupytext": "#!/bin/sh\n"}
     write_files(tmp_path, programs | dict.fromkeys((".venv/.ready", ".venv/.lab", "notebooks/lab_settings.json"), ""))
     for name in programs:
@@ -223,7 +228,7 @@ def test_kernels_of_the_lab_too_and_python_is_as_usual_for_make(make, tmp_path):
 
 
 def test_files_may_begin_with_a_byte_order_mark(tmp_path):
-    """As some editors write them."""
+    """Some editors write such a mark."""
     for path in (NOTEBOOKS / "minima.md", NOTEBOOKS / "profiles.toml"):
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8-sig")
     for read in (published_values, lambda text: [cell.source for cell in notebook_of(text).cells]):
@@ -233,7 +238,8 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
     (tmp_path / "mine.toml").write_text("alpha = [1.0, 2.0]\nd = 20\n", encoding="utf-8-sig")
     assert len(own.own_cells(own.read_grid(tmp_path / "mine.toml"), "mine")) == 8
     sources = "".join(python_files("src").values())
-    assert "jupytext.read(" not in sources and "tomllib.load(" not in sources  # which take it for text
+    # These functions would treat the mark as text.
+    assert "jupytext.read(" not in sources and "tomllib.load(" not in sources
 
 
 # Processors
@@ -241,7 +247,7 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
 
 @pytest.mark.parametrize(("groups", "files", "expected"), cases("cores"))
 def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups, files, expected):
-    """By its affinity, here to 8 cores, and by a container's quota; nothing else asks for those of the machine."""
+    """The number of cores is limited by affinity, here to 8, and by a container's quota. No other code counts cores."""
     limits = {f"sys/fs/cgroup/{name}": content for name, content in json.loads(files).items()}
     given = {"proc/self/cgroup": json.loads(groups, strict=False), **limits}
     write_files(tmp_path, {name: f"{content}\n" if content else "" for name, content in given.items()})
@@ -255,7 +261,7 @@ def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups,
     assert [path.name for path, text in sources.items() if "cpu_count" in text] == ["machine.py"]
 
 
-# What is said of a machine, and of sizes
+# Descriptions of a machine, and of sizes
 
 
 def test_results_name_what_has_computed_them():
@@ -272,7 +278,7 @@ def test_make_computes_at_the_size_that_it_names(make):
         assert set(re.findall(r"--profile (\w+)", recipe)) == {size}, target
 
 
-# What fails
+# Failures
 
 
 @pytest.mark.parametrize("error", [RuntimeError("Kernel died\nbefore replying"), LookupError("No such kernel")])
@@ -293,11 +299,11 @@ def test_where_git_refuses_a_folder_one_process_says_so(monkeypatch, tmp_path, c
     assert records._commit() is None and capsys.readouterr().err == ""
 
 
-# Folders that may not be written
+# Folders without write permission
 
 
 def test_code_is_compiled_also_where_it_cannot_be_kept(monkeypatch):
-    """A read-only installation, and a user without a HOME: numba would say "no locator available"."""
+    """In a read-only installation and without a HOME, numba would fail with "no locator available"."""
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     with pytest.raises(RuntimeError, match="no locator available"):
         numba.njit(cache=True)(lambda x: x)
@@ -308,7 +314,7 @@ def test_code_is_compiled_also_where_it_cannot_be_kept(monkeypatch):
 
 
 def test_help_needs_no_docstrings(run, monkeypatch):
-    """PYTHONOPTIMIZE=2 leaves them out, and assertions."""
+    """PYTHONOPTIMIZE=2 removes docstrings and assertions."""
     kept = run("--help")
     for thing in (cli, *filter(isfunction, vars(commands).values())):
         monkeypatch.setattr(thing, "__doc__", None)
@@ -317,7 +323,7 @@ def test_help_needs_no_docstrings(run, monkeypatch):
     assert not any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
 
 
-# A page and the pictures made outside of notebooks, on a machine with settings of its own
+# A page, and pictures made outside notebooks, on a machine with unusual settings
 
 
 BUILD = """
@@ -350,7 +356,9 @@ SETTINGS = {
 
 @pytest.mark.slow
 def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(python, tmp_path, monkeypatch):
-    """Locale, Matplotlib's style, a kernel, start-up files and settings of IPython in HOME, dead proxies."""
+    """The settings are a locale, a Matplotlib style, a kernel, start-up files and settings of IPython, and dead
+    proxies.
+    """
 
     def build(folder):
         page = f"{COMPARING}\n{case_text('figure.md')}"
@@ -365,7 +373,7 @@ def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(pytho
     printed, expected = build(tmp_path / "plain")
     write_files(tmp_path, SETTINGS)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.setenv(name, "http://192.0.2.1:9")  # an address of documentation, which nothing answers
+        monkeypatch.setenv(name, "http://192.0.2.1:9")  # an address reserved for documentation, which never answers
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
     for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():

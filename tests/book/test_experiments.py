@@ -1,4 +1,4 @@
-"""Every experiment is complete: see `checks`."""
+"""Every experiment is complete; see `checks`."""
 
 import pytest
 import reference

@@ -1,5 +1,7 @@
-"""The landing page in a browser: what moves it, and what it then shows. What its scripts compute and draw, and what
-they say of it, is compared in `tests/browser`."""
+"""The landing page in a browser: its controls and their effects.
+
+The numbers, drawings and words of its scripts are tested in `tests/browser`.
+"""
 
 import json
 import re
@@ -20,7 +22,7 @@ UNFOLD = "() => document.querySelectorAll('.explorer details').forEach(part => {
 
 
 def go_on(page, **view):
-    """Go to a view of the landing page, of the standard matrix if it names no other: what its address does at once."""
+    """Open a view of the landing page, with the standard matrix by default, and apply its address at once."""
     address = "#" + "&".join(f"{name}={value}" for name, value in {"matrix": "standard", **view}.items())
     page.evaluate(case_text("address.js"), address)
     return page
@@ -28,7 +30,7 @@ def go_on(page, **view):
 
 @pytest.fixture(scope="module")
 def landing(chromium):
-    """The landing page, opened and unfolded once for all tests that change nothing but its view and its size."""
+    """Yield the landing page, opened and unfolded once for all tests that only change its view and its size."""
     with opening(chromium) as opened:
         page = opened(PAGE)
         page.evaluate(UNFOLD)
@@ -37,16 +39,16 @@ def landing(chromium):
 
 @pytest.fixture
 def explorer(landing):
-    """That page on a desk, from its top, and a function that goes to a view of it."""
+    """Return the landing page at desktop size, scrolled to its top, and a function that opens a view of it."""
     landing.set_viewport_size(DESK)
-    landing.evaluate(FRAMES)  # then all is drawn again in this size
+    landing.evaluate(FRAMES)  # after the change of size everything is drawn again
     go_on(landing, omega=0.3, alpha=1)
     landing.evaluate("scrollTo(0, 0)")
     return landing, partial(go_on, landing)
 
 
 def place(page):
-    """Where the circle stands: omega and alpha."""
+    """Return the position of the circle: omega and alpha."""
     return [float(page.locator(f".explorer [name={name}]").input_value()) for name in ("omega", "alpha")]
 
 
@@ -79,7 +81,7 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
     page.wait_for_function(addressed, arg=f"#omega={omega}&alpha={alpha}")
     handle = page.locator(".explorer-handle").bounding_box()
     assert handle["x"] + handle["width"] / 2 == pytest.approx(left, abs=5)
-    page.mouse.move(0, 0)  # with no button down the pointer moves nothing
+    page.mouse.move(0, 0)  # the pointer moves nothing while no button is pressed
     assert place(page) == [omega, alpha]
 
     page.emulate_media(reduced_motion="reduce")
@@ -90,15 +92,16 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
         arrived = f"{lines[what, 0.3] + by:.2f}".rstrip("0")
         page.wait_for_function("alpha => document.querySelector('[name=alpha]').value === alpha", arg=arrived)
     go(omega=0.3, alpha=0.7)
-    go(omega="", alpha="")  # which names no place
+    go(omega="", alpha="")  # this view has no position
     assert place(page) == [0.3, 0.7]
-    go(omega=7, alpha=-1, matrix="none", seed="x", train="no")  # what is out of range goes to the next there is
+    # Values out of range are replaced by the nearest allowed values.
+    go(omega=7, alpha=-1, matrix="none", seed="x", train="no")
     assert place(page) == [0.5, 0.02] and page.get_by_role("button", name="No αl up to 2").is_disabled()
     assert page.locator("[name=matrix]:checked").input_value() == "standard"
 
 
 def swipe(page, *points):
-    """A finger from one point of the window to another."""
+    """Move a finger from one point of the window to another."""
     page.evaluate("""() => { window.lifted = false; for (const kind of ["pointerup", "pointercancel"])
         addEventListener(kind, () => { window.lifted = true; }, true); }""")  # fmt: skip
     touch = page.context.new_cdp_session(page)
@@ -126,7 +129,7 @@ def test_a_finger_moves_the_circle_by_its_handle_and_scrolls_beside_it(open_page
     assert omega > 0.33 and alpha < 0.7 and left == scrolled
     swipe(page, (x - 80, y + 40), (x - 80, y - 60))
     page.wait_for_function("left => scrollY > left + 50", arg=left)
-    page.evaluate(SCROLLED)  # a tap while the page still moves would only stop it
+    page.evaluate(SCROLLED)  # a tap on a page that still moves would only stop the movement
     assert place(page) == [omega, alpha]
     swipe(page, (x - 80, y - 60), (x - 80, y - 60))
     assert place(page)[0] < 0.25
@@ -134,7 +137,7 @@ def test_a_finger_moves_the_circle_by_its_handle_and_scrolls_beside_it(open_page
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size["width"]))
 def test_nothing_jumps_when_the_point_moves_and_what_one_touches_is_large_enough(explorer, size):
-    """The verdict has room for its longest text, and what follows it stays where it is."""
+    """The verdict has room for its longest text, so that everything below it keeps its place."""
     page, go = explorer
     page.set_viewport_size(size)
     corners = [{"omega": 0.3, "alpha": alpha} for alpha in (0.03, 0.5, 1.0, 1.25, 1.4, 2)]
@@ -153,7 +156,7 @@ def test_nothing_jumps_when_the_point_moves_and_what_one_touches_is_large_enough
 
 
 def test_one_screen_shows_what_a_move_does(open_page):
-    """On a phone map, sliders and verdict; on a desk words and panels, too. All else is folded, and nothing jumps."""
+    """A phone shows the map and the sliders, and a desktop also words and panels. The rest is folded."""
     page = open_page(PAGE)
     for size, first in ((PHONE, ".explorer-map"), (DESK, ".explorer:not(.hint)")):
         page.set_viewport_size(size)
@@ -169,7 +172,7 @@ def test_one_screen_shows_what_a_move_does(open_page):
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(chromium, scripts):
-    """There is then no instruction that cannot be followed."""
+    """Without scripts there is no instruction that cannot be followed."""
     page = chromium.new_page(viewport=DESK, java_script_enabled=scripts)
     page.goto(PAGE.as_uri())
     both = page.locator(".explorer-words svg").all()
@@ -194,7 +197,7 @@ def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_pag
     page.on("dialog", lambda dialog: shown.append((dialog.message, dialog.default_value)) or dialog.dismiss())
     page.evaluate(UNFOLD)
     go_on(page, omega=0.35, alpha=1.7, matrix="alternative")
-    for given in (None, "denied", "works"):  # there is none on plain http
+    for given in (None, "denied", "works"):  # pages on plain http have no clipboard
         page.evaluate(CLIPBOARD, given)
         page.locator(".explorer-copy").click()
     page.get_by_role("button", name="Copied").wait_for()
@@ -204,7 +207,7 @@ def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_pag
 
 
 def test_students_train_in_workers_until_they_are_stopped(open_page):
-    """What they compute, and what is said of it, is tested where no worker computes."""
+    """The results and words of the workers are tested elsewhere, without workers."""
     page = open_page(PAGE)
     with page.expect_worker():
         go_on(page, omega=0.3, alpha=1.2, d=400, seed=4, train="sweep")
@@ -247,7 +250,7 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
     page.wait_for_function(f"least => Number({semantic}?.[1]) > least", arg=sets / 2, timeout=180_000)
 
 
-@pytest.mark.slow  # of the built book
+@pytest.mark.slow  # needs the built book
 def test_every_number_of_the_plain_pages_is_made_by_the_library():
     words = glued(nbformat.read(EXECUTED / "landing.ipynb", 4))
     reduced = json.loads((HTML / "book/scorecard.json").read_text(encoding="utf-8"))["rows"][0]["provenance"]["profile"]
@@ -256,7 +259,7 @@ def test_every_number_of_the_plain_pages_is_made_by_the_library():
         text = (HTML / f"book/{name}.html").read_text(encoding="utf-8")
         assert all(words[word] in text for word in named - {"reduced"})
         assert text.count("Reduced size") == ("reduced" in named and reduced != "paper")
-    assert re.search(r"<title>\s*Positional or semantic\?\s*</title>", PAGE.read_text(encoding="utf-8"))  # once
+    assert re.search(r"<title>\s*Positional or semantic\?\s*</title>", PAGE.read_text(encoding="utf-8"))  # exactly once
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""One figure by one command: its parameters, its marks where they are not the published ones, its files."""
+"""One figure by one command: its parameters, its marks at parameters that are not the published ones, and its files."""
 
 import json
 import re
@@ -70,7 +70,7 @@ def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
 
 
 def executed(changes, sizes=None):
-    """The text of Figure 2 as if executed: its cells that compare with published numbers have their outputs."""
+    """Return the text of Figure 2 as if executed; cells that compare with published numbers have outputs."""
     notebook = jupytext.read(SLICE)
     compared = new_output("display_data", {"text/html": "a comparison"}, metadata={COMPARISON: {"rows": []}})
     notebook.cells.insert(-1, new_code_cell("Table()", outputs=[compared]))
@@ -78,7 +78,7 @@ def executed(changes, sizes=None):
 
 
 def texts(notebook):
-    """Text cells of a notebook that are not hidden in the book."""
+    """Return the text cells of a notebook that the book shows."""
     return [cell.source for cell in notebook.cells if cell.cell_type == "markdown" and "tags" not in cell.metadata]
 
 
@@ -152,9 +152,10 @@ def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
 
 @pytest.fixture(scope="module")
 def made(guarded, tmp_path_factory):
-    """Figure 2 at another omega, tiny, as the command writes it without a network: the folder, and what it says.
+    """Return the folder and the output of the command for a small Figure 2 at another omega, without a network.
 
-    Warnings are errors, scripts see no neighbours, temporary files have long names, and results are kept elsewhere.
+    Warnings are errors, scripts cannot import their neighbours, temporary files have long names, and results are stored
+    elsewhere.
     """
     folder = tmp_path_factory.mktemp("fig02")
     for name in ("page", "kept", deep := "d" * 100):
@@ -174,7 +175,7 @@ def made(guarded, tmp_path_factory):
 
 def test_one_command_makes_notebook_page_picture_and_data(made):
     folder, answer = made
-    assert (folder / "page" / "notes.txt").exists()  # somebody's own
+    assert (folder / "page" / "notes.txt").exists()  # a file of the user remains
     assert {"fig02", "fig02_theory"} <= {path.stem for path in (folder / "kept").rglob("*.parquet")}
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
     assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg", "fig-free-energy.svg"]
@@ -188,7 +189,7 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
 
 def test_the_page_of_a_figure_opens_offline_and_is_not_heavy(made, open_page):
     page = open_page(made[0] / "page" / "fig02_slice.html")
-    assert page.evaluate("() => Boolean(window.MathJax)")  # for the formulas that the figure tells
+    assert page.evaluate("() => Boolean(window.MathJax)")  # the formulas in the page need MathJax
     assert sum(path.stat().st_size for path in (made[0] / "page").rglob("*")) < 7e6
     assert page.locator("figure img, figure svg").count() > 0
     assert not re.search(r"\$|\\\(", page.locator(".bd-article").inner_text())

@@ -1,4 +1,4 @@
-"""Whatever comes in, there is a result or one clear line; never a traceback, and never a NaN."""
+"""For any input there is a result or one clear line, never a traceback and never a NaN."""
 
 import math
 from inspect import signature
@@ -25,7 +25,7 @@ FIXED = settings(deadline=None, derandomize=True, suppress_health_check=[HealthC
 
 
 def one_line(error, *names):
-    """The error names one of the parameters."""
+    """Assert that an error is one line that names one of the parameters."""
     assert error.args[0] in names
     assert "\n" not in str(error) or any("\n" in str(given) for given in error.args[:2])
     assert "must be" in str(error)
@@ -86,7 +86,7 @@ def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
     assert -1 / (architecture.tokens - 1) < architecture.correlation < 1
 
 
-# Calls: usual values of a parameter, and values at and beyond the edges of what is allowed.
+# Calls: usual values of a parameter, and values at and beyond the limits of the allowed range.
 
 EDGES: dict = {"task": {}, "student": {}, "own": {}}
 for kind, name, values in cases("edges"):
@@ -127,13 +127,13 @@ CALLS = [find_solution, break_symmetry, train_students, learn_optimally, look_fo
 
 
 def some(draw, values):
-    """Values of a few parameters, by name."""
+    """Draw values of a few parameters by name."""
     names = draw(st.lists(st.sampled_from([*values]), unique=True, max_size=2)) if values else []
     return {name: draw(st.sampled_from(values[name])) for name in names}
 
 
 def a_call(draw):
-    """A function with parameters of the task, of the student and of its own."""
+    """Draw a function with parameters of the task, of the student and of its own."""
     call = draw(st.sampled_from(CALLS))
     own = {name: EDGES["own"][name] for name in signature(call).parameters if name in EDGES["own"]}
     return call, some(draw, EDGES["task"]), some(draw, EDGES["student"]), some(draw, own)
@@ -145,7 +145,7 @@ def a_call(draw):
 @example((train_students, {"spectrum": "0.05,0.5;0.45,0.5"}, {"tokens": 3}, {"d": 20}))
 @example((look_for_teacher, {}, {}, {"alpha": 0.3, "tokens": 10_700, "d": 2}))
 def test_a_call_ends_with_finite_numbers_or_one_line(monkeypatch, drawn):
-    monkeypatch.setattr(baseline, "FLOOR_NODES", 12)  # for ends, which would take most of the time
+    monkeypatch.setattr(baseline, "FLOOR_NODES", 12)  # fewer nodes for omega*, which would take most of the time
     monkeypatch.setattr(baseline, "RULES", (12, 6))
     call, task, student, own = drawn
     try:

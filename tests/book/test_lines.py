@@ -1,4 +1,4 @@
-"""Branches along alpha, where they end, and what is kept of a line of theory."""
+"""Branches along alpha, their ends, and the stored rows of a line of theory."""
 
 from types import SimpleNamespace
 
@@ -29,7 +29,7 @@ TASK = Task(omega=0.3)
     [(0.93, (0.93, 0.01, BRANCH_END)), (0.6, (0.95, 0.05, NO_CONVERGENCE)), (np.nan, (0.95, 0.05, NO_CONVERGENCE))],
 )
 def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, told):
-    """Else it is another one, or none, and the end is known to a step of the alphas."""
+    """Otherwise it is another end or none, and the end is only known to one step of the alphas."""
     monkeypatch.setattr(ends, "branch_end", lambda *_, **__: Measured(found, 0.01))
     branch = Branch(TASK, {1.0: SimpleNamespace(overlaps=None)}, {0.9: BRANCH_END})
     end, cause = ends.branch_ends(TASK, "semantic", [0.9, 1.0], branch)["start"]
@@ -38,7 +38,7 @@ def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, tol
 
 @pytest.mark.parametrize(("case", "gains", "converged", "expected"), cases("gains"))
 def test_a_crossing_is_looked_for_up_to_a_step_outside(case, gains, converged, expected):
-    """By hand: gains at alphas 1 and 1.2, and of 1.02 wherever else there is a solution; their errors are 0.05."""
+    """By hand: the gains at alphas 1 and 1.2 are given, and 1.02 elsewhere; all errors are 0.05."""
     known = dict(zip((1.0, 1.2), eval(gains)))
 
     def solution_at(alpha):
@@ -79,7 +79,7 @@ def test_a_line_holds_both_branches_with_their_ends_and_fills_where_one_is_missi
 
 
 def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
-    """Between branches that are one solution before, whose difference is rounding."""
+    """Before that, the two branches are the same solution, and their difference is a rounding error."""
 
     def branch(gaps):
         errors = {"spread": {"train_loss": np.zeros(4)}, "stderr": {"test_mse": 1.0}}
@@ -108,7 +108,7 @@ def test_semantic_solutions_of_two_columns_begin_at_the_limit_of_the_positional_
         return SimpleNamespace(alpha=alpha, gain=gain, stderr={"gain": 0.01}, converged=True)
 
     def solve_from(near, task, alpha, branch, **options):
-        assert (near.alpha, branch) == (1.1, "positional")  # the nearest one
+        assert (near.alpha, branch) == (1.1, "positional")  # the nearest solution
         return at(alpha, alpha / 1.3)
 
     alphas = (0.5, 1.1, 1.6, 2.1)

@@ -1,4 +1,4 @@
-"""How numbers of the pages become text."""
+"""Formatting of numbers on the pages."""
 
 import pandas as pd
 import pytest
@@ -14,7 +14,7 @@ def parsed(frame, caption):
 
 
 def rows_of(frame, caption):
-    """The texts of a table's cells, row by row."""
+    """Return the texts of a table's cells, row by row."""
     return [[cell.get_text() for cell in row(["th", "td"])] for row in parsed(frame, caption)("tr")]
 
 

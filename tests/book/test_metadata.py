@@ -1,4 +1,4 @@
-"""What describes the data to others: up to date, true of every file, and readable by the programs it is made for."""
+"""The metadata of the data: up to date, correct for every file, and readable by the programs that use them."""
 
 import json
 import subprocess
@@ -33,13 +33,13 @@ def texts_of(column):
 
 
 def test_files_are_up_to_date():
-    """Every table is in them, with its columns, size and hash."""
+    """Every table is listed with its columns, size and hash."""
     for name, text in texts().items():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run `make metadata`"
 
 
 def test_the_readme_says_the_stored_results():
-    """Its results, with every number from the tables."""
+    """The README of the data contains every result, with its numbers from the tables."""
     omega, small = Task().omega, 0.1
     line = load(DATA / "fig02_theory.parquet")
     crossings = stored("beyond_replica_symmetry").crossings
@@ -102,7 +102,7 @@ def git(*words):
 )
 def test_the_commits_that_rows_name_are_in_the_history():
     history = set(git("rev-list", "HEAD").stdout.split())
-    for resource in PACKAGE["resources"]:  # which are all files, says another test
+    for resource in PACKAGE["resources"]:  # another test checks that these are all files
         commits = texts_of(pq.read_table(ROOT / "data" / resource["path"], columns=["commit"])["commit"])
         assert commits and {commit.removesuffix("+changes") for commit in commits} <= history, resource["path"]
 

@@ -1,4 +1,4 @@
-"""The notebook runner: nothing stale, nothing half-done, nothing silent."""
+"""The notebook runner: no stale outputs, no partial results, and no silent failures."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ FAILING = TEXT.replace("print(size)", "print(size)\nraise ArithmeticError()")
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A small checkout of its own: one notebook, one library file, one data file, pins, profiles."""
+    """Return a small checkout with one notebook, one library file, one data file, pins and profiles."""
     write_files(tmp_path, {"notebooks/page.md": TEXT, "notebooks/profiles.toml": "[smoke.page]\nsize = 3\n"})
     others = {"src/library.py": "VALUE = 1\n", "data/fig.parquet": "stored", "constraints.txt": "numpy==2.0.0\n"}
     write_files(tmp_path, others)
@@ -50,15 +50,16 @@ def run(checkout, **values):
 
 
 def test_two_notebooks_at_a_time_have_their_parameters_and_work_beside_their_texts_over_sockets(checkout, capfd):
-    """And the command says where the executed ones lie."""
+    """The command prints where the executed notebooks are."""
     where = "import pathlib\nprint(profile, size, pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())"
     where %= checkout / "notebooks"
     watch = "\nimport json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
     ports = "\nprint(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
     texts = {name: TEXT.replace("print(size)", where + more) for name, more in (("page", ""), ("other", watch + ports))}
-    write_files(checkout / "notebooks", {f"{name}.md": text for name, text in texts.items()})  # one without a profile
+    # One notebook has no profile.
+    write_files(checkout / "notebooks", {f"{name}.md": text for name, text in texts.items()})
     before = Path.cwd()
-    # Until a book is built from the pages, by the command after --then whose exit code counts, another one waits.
+    # Until the command after --then has built a book from the pages, another run waits; its exit code counts.
     build = (
         f"import filelock\ntry:\n    filelock.FileLock({str(execution.KEPT_FOLDER / 'lock')!r}, timeout=0).acquire()\n"
         "except filelock.Timeout:\n    raise SystemExit(7)"
@@ -67,14 +68,14 @@ def test_two_notebooks_at_a_time_have_their_parameters_and_work_beside_their_tex
     assert Path.cwd() == before
     said = ["".join(outputs(checkout / f"shown/{name}.ipynb")) for name in texts]
     assert said[0] == "smoke 3 True\n" and said[1].startswith("smoke 1 True\nipc\n")
-    assert int(said[1].split()[-1]) <= 1  # ipykernel's own port, for what forked processes print
+    assert int(said[1].split()[-1]) <= 1  # a port of ipykernel for the output of forked processes
     assert "| A page |" in (checkout / "shown/times.md").read_text(encoding="utf-8")
     names = [f"{name}.{end}" for name in sorted(texts) for end in ("ipynb", "seconds")]
     assert sorted(path.name for path in (checkout / "kept/smoke").iterdir()) == names
-    # They stay as they were, with nothing beside them.
+    # The texts are unchanged, and no file is added next to them.
     assert {path.name for path in (checkout / "notebooks").iterdir()} == {"page.md", "other.md", "profiles.toml"}
     assert [(checkout / f"notebooks/{name}.md").read_text(encoding="utf-8") for name in texts] == [*texts.values()]
-    assert capfd.readouterr().err == ""  # no terminal, no progress, and no kernel that warns
+    assert capfd.readouterr().err == ""  # without a terminal there is no progress, and no kernel warns
     for words, found in ((["page"], checkout / "kept/smoke/page.ipynb"), (["--keep"], checkout / "kept/smoke")):
         assert command.main([*words, "--profile", "smoke"]) == 0
         assert capfd.readouterr().out == f"executed: {found}\n"
@@ -101,7 +102,7 @@ def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, chan
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_or_a_scheduler_ends_a_figure_in_one_line_and_leaves_nothing_that_failed(python, tmp_path, end):
-    """Where they send their signal: to the command and all that it has started."""
+    """Both send their signal to the command and to all processes that it has started."""
     begun = tmp_path / "begun"
     waits = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
     page = TEXT.replace("print(size)", waits)
@@ -129,7 +130,7 @@ def test_executed_again_only_when_an_input_changed_to_the_same_file_and_what_fai
     assert page.read_bytes() == first and str(checkout).encode() not in first
     assert run(checkout, size=4)
     assert outputs(page) == ["4\n"]
-    # A failing cell is named, and the partial notebook kept.
+    # The failing cell is named, and the partial notebook is kept.
     before = page.read_bytes()
     (checkout / "notebooks/page.md").write_text(FAILING.replace("()", "('too\\nbad')"), encoding="utf-8")
     with pytest.raises(NotebookError, match=r"page\.md, cell 3: ArithmeticError: too bad") as caught:
@@ -138,7 +139,7 @@ def test_executed_again_only_when_an_input_changed_to_the_same_file_and_what_fai
     assert str(partial) in str(caught.value) and "\n" not in str(caught.value)
     printed, error = nbformat.read(partial, 4).cells[-1].outputs
     assert (printed.text, error.ename) == ("3\n", "ArithmeticError")
-    assert page.read_bytes() == before  # what stood there is untouched
+    assert page.read_bytes() == before  # the earlier page is unchanged
     refused = TEXT.replace("print(size)", "from attention_phases import Task\nTask(omega=size)")
     (checkout / "notebooks/page.md").write_text(refused, encoding="utf-8")
     with pytest.raises(BadInput, match=r"^omega = 3: must be in \[0, 1\]$"):

@@ -1,4 +1,4 @@
-"""Numbers in the pages' prose: glued from the run, a parameter, a published number, or claimed in `tests/claims`."""
+"""Numbers in the text of pages: each comes from the run, is a parameter or a published number, or is a tested claim."""
 
 import ast
 import re
@@ -19,8 +19,7 @@ from attention_book.paths import NOTEBOOKS
 from attention_phases.measured import Measured
 from attention_phases.training.optimizers import GD_RATE
 
-# What may be typed: the parameters of a task or a training, with their sign of equality or name before them, and
-# where the paper states something.
+# Numbers that may be typed: parameters of a task or a training after their name or "=", and statements of the paper.
 PARAMETER = re.compile(
     r"(\|m\|/\\sigma\^2|\\omega|\\alpha|\\sigma|\\lambda|\\eta|\\beta|\bd|A)\s*"
     r"(=|\\approx|\\ge|\\le|>|<)\s*\(*[\d., ()]*\d"
@@ -31,16 +30,16 @@ DECIMAL = re.compile(r"(?<![\w.{-])\d+\.\d+(?![\w.]*\.(md|py))|(?<![\w.])\d+ %")
 
 
 def prose(page):
-    """The text of a page without its header, code, formulas in displays, roles and captions."""
+    """Return the text of a page without its header, code, displayed formulas, roles and captions."""
     text = (NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split("---", 2)[2]
     text = re.sub(r"```.*?```", " ", text, flags=re.S)
     return " ".join(re.sub(r"\{[\w:]+\}`[^`]*`|`[^`]*`", " ", text).split())
 
 
 def typed(text):
-    """Bare decimals and percentages of a text that are no parameters."""
+    """Return the decimals and percentages of a text that are not parameters."""
     bare = PARAMETER.sub(" ", text)
-    # What follows a parameter in a list is one as well: "omega = 0.1 and 0.2".
+    # A number after a parameter in a list is a parameter as well, for example in "omega = 0.1 and 0.2".
     bare = re.sub(r"(?<=\s)(\$?\s*(,|and|or|to|for)\s+\d\.\d+\b)+", " ", bare)
     return [match[0] for match in DECIMAL.finditer(bare)]
 
@@ -57,14 +56,14 @@ def test_no_number_is_typed_into_a_page_unchecked(page):
     assert [number for number in typed(unclaimed(page)) if number not in known] == []
 
 
-# Numbers that no other test sees: whole ones, alone in a sentence. Where they may stand, and what they are.
+# Whole numbers that no other test checks: the places where they may stand, and their meaning.
 WHOLE = re.compile(r"(?<![\w.{\\^_/-])\d[\d,]*(?![\w^]|\.\d)")
 FORMULA = r"\$[^$]*\$|(?:Figures?|Table|Results?|Appendix) [\w.,]+(?: (?:and|to) \d+)?|[CD]\.\d+"
-NEITHER_COMPUTED_NOR_CLAIMED = [text for text, _ in cases("whole_numbers")]  # whose second field says what they are
+NEITHER_COMPUTED_NOR_CLAIMED = [text for text, _ in cases("whole_numbers")]  # the second field explains the number
 
 
 def whole_numbers(text, reasons=NEITHER_COMPUTED_NOR_CLAIMED):
-    """Whole numbers of a text that are no parameters and have none of the reasons, with the words before them."""
+    """Return the whole numbers of a text that have none of these reasons, with the words before them."""
     bare = re.sub("|".join((FORMULA, *reasons)), " ", PARAMETER.sub(" ", text))
     return [bare[max(0, match.start() - 30) : match.end()] for match in WHOLE.finditer(bare)]
 
@@ -80,14 +79,14 @@ def unclaimed(page):
 def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
     pages = [unclaimed(path.stem) for path in sorted(NOTEBOOKS.glob("*.md"))]
     assert [number for text in pages for number in whole_numbers(text)] == []
-    for reason in NEITHER_COMPUTED_NOR_CLAIMED:  # none that has had its day
+    for reason in NEITHER_COMPUTED_NOR_CLAIMED:  # every reason is still used
         assert any(re.search(reason, text) for text in pages), reason
     assert whole_numbers("between 10 and 35 at rank 2") == ["between 10", "between 10 and 35"]
 
 
 @pytest.mark.slow
 def test_the_lines_of_exercises_give_the_quoted_answers(monkeypatch):
-    for name in ("solve", "threshold"):  # of few points
+    for name in ("solve", "threshold"):  # few points, for speed
         monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**9, scrambles=4))
     whole = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS.glob("*.md")}
     texts = {page: text.partition("## Exercises")[2] for page, text in whole.items()}
@@ -110,8 +109,8 @@ def test_the_lines_of_exercises_give_the_quoted_answers(monkeypatch):
 
 
 LINES = r"^```python\n(.*?)^```\n\n(.*?)^:::$"
-MAKE_ANSWERS = {  # by page: a name that the cell binds which glues the answers of its exercises, and parameters
-    "fig02_slice": ("fewer", {"points": 2**9}),
+MAKE_ANSWERS = {  # by page, the parameters, and the name whose cell makes the answers of the exercises
+    "fig02_slice": ("sentence_difference", {"points": 2**9}),
     "fig03_phase_diagram": ("strong", {}),
     "fig15_random": ("rates_apart", {}),
     "optimal": ("learners", {}),
@@ -119,7 +118,7 @@ MAKE_ANSWERS = {  # by page: a name that the cell binds which glues the answers 
 
 
 def numbers_in(given):
-    """The numbers of what lines give: of thresholds their alpha, of measured numbers the value."""
+    """Return the numbers of lines: the alpha of thresholds, and the value of measured numbers."""
     if isinstance(given, list):
         return [number for each in given for number in numbers_in(each)]
     given = getattr(given, "alpha", given)
@@ -128,7 +127,7 @@ def numbers_in(given):
 
 @pytest.mark.slow
 def test_one_quantity_has_one_value_on_all_pages():
-    """As written, with the error: where two pages measure the same, one takes it from the other's data."""
+    """The values agree as written, with errors, because a page takes such a number from the data of another page."""
     of_slice, of_map = stored("fig02_slice", points=2**9), stored("fig03_phase_diagram").crossings
     line_of_map = load("fig03_theory")
     _, limits = instances.crossing_limits(load("crossing"))

@@ -1,6 +1,6 @@
-"""Every option of every command arrives: the lines of `tests/cases/calls.txt` call the library as they say there.
+"""Every option of every command has an effect: the lines of `tests/cases/calls.txt` give the calls of the library.
 
-A new option needs a line with another value than its default, else a test fails.
+A new option needs a line with a value that differs from its default; otherwise a test fails.
 """
 
 import re
@@ -34,7 +34,7 @@ OPTIONS = [(name, action) for name, action in OPTIONS if action.dest not in ("he
 
 @pytest.fixture(autouse=True)
 def calls(monkeypatch, tmp_path):
-    """What is called in the place of all that takes long, each with a small answer."""
+    """Return the recorded calls of slow functions, each of which is replaced by a function with a small result."""
     calls = []
 
     def note(name, answer, *arguments, architecture=None, report=None):
@@ -76,7 +76,8 @@ def test_an_answer_is_for_people_or_one_object_that_the_help_describes_and_quiet
     origin = answer.pop("origin")
     assert origin["command"] == words[0] and origin["version"] in origin["cite"] and {"commit"} <= {*origin}
     assert {*vars(cli.parser().parse_args(words))} - {"command", "json", "quiet"} <= {*origin}
-    assert err == problem == run(*words, "--quiet")[2]  # progress is a line a minute, so that bad input is one line
+    # Progress is one line per minute, so that bad input leads to one line.
+    assert err == problem == run(*words, "--quiet")[2]
     assert (code, problem.count("\n")) == ((1, 1) if words[0] == "verify" else (0, 0))
     assert out == printing.readable_text(answer) + "\n"
     described = re.findall(r"\w+", run(words[0], "--help")[1].partition("JSON: ")[2])

@@ -1,6 +1,6 @@
-"""Stored results as the judge: of each sort of cells at smoke size the cheapest is computed again, as by `verify`.
+"""Stored results as the reference: of each kind of cells the cheapest at smoke size is computed again, as by `verify`.
 
-The notebooks are compared on stored results (tests/reference), so this is where the computing is tested.
+The notebooks are compared on stored results (tests/reference), so this module tests the computations.
 """
 
 import json
@@ -32,13 +32,14 @@ from attention_phases.model.two_tokens import sample
 from attention_phases.theory import solve
 from attention_phases.theory.branches import row_of
 
-TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by experiment
+TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # type of the cells of each experiment
 KINDS = sorted({cell_type.__name__ for cell_type in TYPES.values()})
-# Sizes, in which cells differ that are computed alike.
+# Parameters that only change the size of a computation, not the code that it runs.
 SIZES = {"experiment", "alpha", "alphas", "d", "seed", "data_seed", "start_seed", "points", "scrambles", "tested"}
-DEAREST = 12.0  # seconds of a cell when it was stored: those that take longer are of kinds that have others
+DEAREST = 12.0  # seconds of a cell; a slower cell is skipped if other cells have its kinds
 DEAR = [name for name in KINDS if "Line" in name or "Copies" in name or name in ("RuleCell", "OneStepThresholdsCell")]
-NOT_REPEATED = {  # columns that no test computes again, beside those of which a kind says itself that they differ
+# Columns that no test computes again, apart from columns that a kind of cells itself declares as not repeatable.
+NOT_REPEATED = {
     "SearchCell": {"temperature": "of a search by annealing, whose end rounding decides"},
     "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_breaking_page` has it by hand"},
 }
@@ -46,7 +47,7 @@ NOT_REPEATED = {  # columns that no test computes again, beside those of which a
 
 @cache
 def stored(name):
-    """Rows that can be computed again, but for students with next to no weights, less than the tolerances let pass."""
+    """Return the rows that can be computed again; the tolerances cannot judge students of almost zero weights."""
     rows, kind = load(reference.RESULTS / f"{name}.parquet").astype({"cell": str}), TYPES[name].kind
     if "q" in rows:
         rows = rows[rows.groupby("cell")["q"].transform("max") > 20 * kind.tolerances["q"][1]]
@@ -54,14 +55,14 @@ def stored(name):
 
 
 def kind_of(value):
-    """A value of a cell as one of its kind: of numbers whether they are zero, one, or something else."""
+    """Return the class of a value of a cell: for a number whether it is zero, one, or another number."""
     if isinstance(value, list):
         return str(sorted({str(kind_of(entry)) for entry in value}))
     return "number" if isinstance(value, float) and value not in (0, 1) else value
 
 
 class Candidate(NamedTuple):
-    """A stored cell, the seconds that it took, and what would be seen if it were computed again."""
+    """A stored cell, its computing time, and the properties that its recomputation would test."""
 
     name: str
     cell: str
@@ -70,10 +71,10 @@ class Candidate(NamedTuple):
 
 
 def candidates(name):
-    """Of each stored cell: what it asks for but sizes, and the columns and kinds of rows.
+    """Return each stored cell with its parameters except sizes, its columns and its kinds of rows.
 
-    Theory is dear, and all forms share the code of a line: each form once, and each column once. Copies of every form
-    are beside explicit ones in `test_message_passing`.
+    The theory is slow, and all forms share the code of a line, so each form and each column is tested once. Copies of
+    every form are compared with explicit copies in `test_message_passing`.
     """
     kind, rows = TYPES[name].__name__, stored(name)
     filled, seconds = rows.notna().groupby(rows["cell"]).any(), rows.groupby("cell")["cell_seconds"].first()
@@ -93,14 +94,14 @@ def candidates(name):
 
 @cache
 def chosen():
-    """Cells that show all that any cell shows, the cheapest first that show something new."""
+    """Return cells that together have every property, each with a new one, in the order of computing time."""
     every = sorted((cell for name in GRIDS for cell in candidates(name)), key=lambda cell: cell.seconds)
     seen, taken = set(), []
     for cell in every:
         if cell.seconds < DEAREST and not cell.shows <= seen:
             seen |= cell.shows
             taken.append(cell)
-    for cell in taken[::-1]:  # what later ones show too
+    for cell in taken[::-1]:  # drops a cell whose properties later cells have
         if cell.shows <= set().union(*(other.shows for other in taken if other is not cell)):
             taken.remove(cell)
     return taken
@@ -110,7 +111,8 @@ def assert_found_again(cells, at_least=1):
     assert len(cells) >= at_least
     for cell in cells:
         rows = stored(cell.name)
-        mismatches, _ = check_cell(TYPES[cell.name], rows[rows["cell"] == cell.cell])  # another minimum may be found
+        # The student may be in another minimum.
+        mismatches, _ = check_cell(TYPES[cell.name], rows[rows["cell"] == cell.cell])
         assert mismatches == []
 
 
@@ -118,7 +120,8 @@ def of_kind(kind):
     return [cell for cell in chosen() if TYPES[cell.name].__name__ == kind]
 
 
-QUICK = [kind for kind in KINDS if kind not in (*DEAR, "CountingCell", "ExchangedCell")]  # which both compile
+# Kinds that use the same compiled code.
+QUICK = [kind for kind in KINDS if kind not in (*DEAR, "CountingCell", "ExchangedCell")]
 
 
 @pytest.mark.parametrize("kind", QUICK)
@@ -129,7 +132,7 @@ def test_the_cheapest_cell_of_a_kind_is_found_again(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cell_of_each_other_sort_is_found_again(kind, monkeypatch):
-    # Of the alphas between which the thresholds of the rule are interpolated those around them.
+    # The thresholds of the rule are interpolated between alphas; only the neighbouring alphas are kept.
     monkeypatch.setattr(authors_rule, "RELATIVE_ALPHAS", authors_rule.RELATIVE_ALPHAS[4:8])
     assert_found_again(of_kind(kind)[kind in QUICK :], at_least=kind not in QUICK)
 
@@ -150,7 +153,7 @@ OF_TEACHERS = {"teachers", *(f"teacher_{k}{error}" for k in "12" for error in ("
 
 @pytest.mark.slow
 def test_stored_solutions_of_two_teachers_are_found_again():
-    """Each alone, as their lines are long."""
+    """Each is solved alone, because their lines are long."""
     rows = stored("two_teachers_theory")
     text = rows["cell"].iloc[0]
     cell = restore(TYPES["two_teachers_theory"], text)
@@ -164,7 +167,7 @@ def test_stored_solutions_of_two_teachers_are_found_again():
             assert value != value or agree(row[column], value, *cell.kind.tolerances[column]), column
 
 
-# At the end of a run of the counting task: how far rounding carries it, as COUNTING after an epoch of the paper's size.
+# Tolerances at the end of a run of the counting task, for the effect of rounding.
 MEASURED: dict = {
     **dict.fromkeys(("distance", "of_zeros"), (1e-2, 1e-6)),
     **dict.fromkeys(("by_position", "by_token"), (0, 1e-2)),
@@ -176,7 +179,7 @@ MEASURED: dict = {
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", transformer.VARIANTS)
 def test_a_small_run_of_the_counting_task_is_found_again_to_its_end(variant):
-    """Fewer steps than an epoch of the paper has."""
+    """The run has fewer steps than an epoch of the paper."""
     rows = load(reference.RESULTS / "histogram.parquet").query("variant == @variant and seed == 0")
     assert set(rows["what"]) == {"epoch", "distance", "shares", "count", "weights"}
     assert recompute(CountingCell, rows, compute_rows, COUNTING | MEASURED, ignore=("weights",)) == []
@@ -187,7 +190,7 @@ SMALL = [(reference.RESULTS, name) for name in ("histogram", "counting_control")
 
 @pytest.mark.parametrize(("folder", "name"), [*SMALL, pytest.param(DATA, "histogram", marks=pytest.mark.slow)])
 def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
-    """Distances, shares, counts, and the test set at the ends of both phases, from the weights beside them."""
+    """Distances, shares, counts and test results at the end of both phases follow from the stored weights."""
     rows = load(folder / f"{name}.parquet")
     rows = rows[rows["cell"] == rows["cell"].iloc[-1]]
     cell, by_phase = restore(CountingCell, str(rows["cell"].iloc[0])), rows.dropna(subset="weights").set_index("after")
@@ -205,7 +208,7 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
             assert stored[column].dropna().tolist() == values.dropna().tolist(), column
     epochs, test = rows[rows["what"] == "epoch"].set_index("epoch"), histogram.data(cell)[1]
     for epoch, flat in ((cell.adam_epochs, kept["trained"]), (cell.adam_epochs + cell.sgd_epochs, kept["final"])):
-        # Summed in float32, of logits of the order of ten.
+        # Sums in float32 of logits of order ten.
         tensors, pair = transformer.tensors_of(flat, torch.float64), (torch.from_numpy(part) for part in test)
         assert epochs["test_loss"][epoch] == pytest.approx(transformer.loss(tensors, *pair).item(), rel=1e-4, abs=1e-6)
         right = (transformer.predicted_counts(flat, test.tokens) == test.counts).mean()
@@ -214,7 +217,9 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
 
 @pytest.mark.slow
 def test_a_search_that_leads_lower_is_found_again():
-    """Most do not at this size, and would also end where they begin if they tried the wrong sentences."""
+    """Most searches at this size do not reach a lower minimum, and then a mistake in the choice of sentences is
+    invisible.
+    """
     rows = stored("searched")
     cells = rows.loc[rows["hops"] > 0, "cell"].unique()
     assert len(cells)
@@ -224,7 +229,7 @@ def test_a_search_that_leads_lower_is_found_again():
 
 @pytest.fixture(scope="module")
 def passing():
-    """A task, data in their limiting form, and states of two copies at Q and near -Q."""
+    """Return a task, data in their limiting form, and the states of two copies at Q and close to -Q."""
     task, rng = Task(), np.random.default_rng(0)
     data = limiting_data(task, sample(task, 2.0, 60, rng))
     first = data.teacher.numpy() + 0.1 * rng.standard_normal(60)
@@ -232,14 +237,14 @@ def passing():
 
 
 def test_a_student_and_its_mirror_image_are_no_distance_apart(passing):
-    """Q and -Q attend alike; no stored copies happen to have come to opposite signs."""
+    """Q and -Q give the same attention, but no stored copies have converged to opposite signs."""
     task, data, starts = passing
     distances = convergence.copies(task, data, starts, 0.5, 0.0, 2, 2)
     assert distances["apart"] < 1e-6 < distances["q"]
 
 
 def test_copies_are_measured_over_the_last_iterations(passing):
-    """By hand: three iterations before, then the root mean squares and means of two."""
+    """By hand: three earlier iterations are ignored, and two give the root mean squares and means."""
     task, data, (first, _) = passing
     pair, gaps, sizes = [first, first._replace(weights=first.weights[::-1].copy())], [], []
     found = convergence.copies(task, data, pair, 0.3, 0.1, 3, 2)

@@ -1,4 +1,4 @@
-"""Students that end in another minimum pass `verify` and are counted apart; errors do not pass."""
+"""Students that end in another minimum pass `verify` and are counted separately; wrong results do not pass."""
 
 from dataclasses import replace
 from functools import cache
@@ -15,8 +15,8 @@ from attention_book.store.sweep import Store
 from attention_phases.records import canonical
 from attention_phases.task import Task
 
-# Starts displaced by 0.4 and more end in a minimum with a loss 4 % above that of the others. Students whose ends one
-# rounding parts take minutes.
+# Starts displaced by 0.4 or more end in a minimum whose loss is 4 % higher. Students whose end points depend on
+# rounding would take minutes.
 TWO_ENDS = StudentCell("fig03", Task(omega=0.1), 0.75, 200, 1, "lbfgs", ("positional",))
 ONE_END = [StudentCell("fig03", Task(omega=0.3), alpha, 60, 0, "lbfgs") for alpha in (0.75, 1.5, 2.0)]
 AWAY = 0.5
@@ -25,7 +25,7 @@ WORK = cache(kinds.compute_rows)  # of many tests the displaced runs are the sam
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    """Function that stores rows of cells, and gives what `check` finds."""
+    """Return a function that stores rows of cells and returns the result of `check`."""
     monkeypatch.setattr(verification, "DATA", tmp_path)
     monkeypatch.setattr(kinds, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
     monkeypatch.setattr(kinds, "compute_rows", WORK)
@@ -44,20 +44,20 @@ def stored(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def honest():
-    """Rows of the cells as they should be."""
+    """Return correct rows of the cells."""
     return {cell: train_students(cell) for cell in ONE_END}
 
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    """The student of `TWO_ENDS` in the other minimum."""
+    """Return the student of `TWO_ENDS` in the other minimum."""
     return train_students(TWO_ENDS, displaced=AWAY)[0]
 
 
 def test_another_minimum_passes_and_is_counted_apart(stored, honest, elsewhere):
     checked = stored(honest | {TWO_ENDS: [elsewhere]})
     assert checked.problem is None and (checked.cells, checked.mismatches) == (4, [])
-    assert checked.elsewhere == "1 of 7 students in another minimum"  # two starts in each honest cell
+    assert checked.elsewhere == "1 of 7 students in another minimum"  # two starts in each correct cell
     (other,) = checked.other_minima
     assert (other.cell, other.row) == (canonical(TWO_ENDS), 0)
     assert other.stored == elsewhere["train_loss"] > 1.03 * other.recomputed
@@ -73,7 +73,7 @@ def test_a_wrong_student_between_many_minima_is_caught(stored, elsewhere, slip):
 @pytest.mark.parametrize("name", ["train_loss", "test_mse"])
 def test_a_student_found_again_has_the_same_losses(stored, name):
     (row,) = train_students(TWO_ENDS)
-    wrong = {"train_loss": 1e-5, "test_mse": 2e-3}[name]  # far inside the scatter of the ends
+    wrong = {"train_loss": 1e-5, "test_mse": 2e-3}[name]  # far inside the scatter of the end points
     checked = stored({TWO_ENDS: [row | {name: row[name] * (1 + wrong)}]})
     assert [mismatch.column for mismatch in checked.mismatches] == [name]
 
@@ -81,7 +81,7 @@ def test_a_student_found_again_has_the_same_losses(stored, name):
 @pytest.mark.parametrize("share", [0.99, 1.01])
 @pytest.mark.parametrize(("relative", "absolute"), [(0, 0), (0.5, 0), (0, 0.5)])
 def test_one_more_end_lies_within_the_prediction_interval_of_the_others_and_the_tolerance(relative, absolute, share):
-    """At 99.9 %; their mean is 1, their standard deviation 0.1, and the recomputed one is 0.9."""
+    """The level is 99.9 %. The mean is 1 and the standard deviation 0.1, and the recomputed value is 0.9."""
     ends = [dict.fromkeys("qm", 1 + away) | {"theta": 1.0} for away in (-0.1, 0.1) * 6 + (0,)]
     away = share * (0.1 * t.isf(5e-4, 12) * (1 + 1 / 13) ** 0.5 + 0.9 * relative + absolute)
     stored = {"q": 1 + away, "m": 1.0, "theta": 1.0}
@@ -104,7 +104,7 @@ def test_neither_student_has_a_gradient_above_the_tolerance_or_twice_those_of_ot
 
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
-    """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
+    """The end points of a `ValleyCell` scatter: an end point among them passes, and one far above them does not."""
     valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
     rows = kinds.compute_rows(valley)
     assert rows[1]["minimum"] != rows[0]["minimum"]

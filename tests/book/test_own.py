@@ -1,4 +1,4 @@
-"""Questions of one's own: the page that asks one; which cells a table of sizes means; they are computed once."""
+"""The user's own questions: the page about them, the cells that a table of sizes defines, and their computation."""
 
 import json
 import re
@@ -32,7 +32,7 @@ SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
 
 def pasted(number):
-    """One of the page's two blocks of code that it does not run."""
+    """Return one of the two code blocks of the page that the page does not run."""
     page = (NOTEBOOKS / "your_own_question.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 2
@@ -57,7 +57,7 @@ def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypa
     rows = pd.DataFrame({"alpha": [0.5, 2.0], "train_loss": [-1e-3, 1.25e-3]})
     names = {"plt": plt, "style": style, "branches": {(1.0, branch): rows for branch in style.COLOURS}}
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of a letter that a font lacks
+        warnings.simplefilter("error")  # warnings about a missing letter of a font
         exec(code, names)
     figure = names["figure"]
     assert caplog.messages == []
@@ -103,7 +103,7 @@ def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
 
 
 def test_a_number_of_an_array_is_that_of_a_list():
-    """0.3 of linspace is 0.30000000000000004, which would have other sentences."""
+    """The 0.3 of linspace is 0.30000000000000004, which would have other sentences."""
     omegas = np.linspace(0.1, 0.5, 5)
     assert omegas[2] != 0.3
     for axis in (omegas, torch.from_numpy(omegas), pd.Series(omegas)):
@@ -128,7 +128,8 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
 
 def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint):
     places = ("--store", tmp_path / "s.sqlite", "--data", tmp_path)
-    assert {cell.task.sigma for cell in GRIDS["fig02"]("paper", sigma=0.6)} == {0.6}  # or all cells would be computed
+    # Otherwise all cells would be computed.
+    assert {cell.task.sigma for cell in GRIDS["fig02"]("paper", sigma=0.6)} == {0.6}
     one = ("--set", "sigma=0.6", "--set", "alpha=1.0", "--set", "d=20", "--set", "seed=3", "--set", "optimizer=lbfgs")
     assert answer("sweep", "fig02", *one, *places)["done"] == 1
     row = load(tmp_path / "fig02.parquet").iloc[0]
@@ -156,10 +157,11 @@ PAGE = "your_own_question"
 
 
 def test_the_transition_of_the_page_waits_and_the_other_threshold_stays():
-    """By what the page prints when the references are compared."""
+    """The numbers are the output of the page in its reference."""
     cells = json.loads((reference.FOLDER / f"{PAGE}.json").read_text(encoding="utf-8"))
     lines = next(cell["stdout"] for cell in cells if "stdout" in cell)
-    said = np.array([[read(text)[:2] for text in re.findall(r"[\d.]+\(\d+\)", line)] for line in lines])  # (c, kind, 2)
+    # Array (c, kind, 2).
+    said = np.array([[read(text)[:2] for text in re.findall(r"[\d.]+\(\d+\)", line)] for line in lines])
     (critical, error), (linear, _) = said.transpose(1, 2, 0)
     assert len(said) == 5 and (np.diff(critical) > 3 * np.hypot(error[1:], error[:-1])).all()
     assert np.ptp(linear) == 0 and critical[1] < linear[0] < critical[2]

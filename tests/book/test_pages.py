@@ -1,4 +1,4 @@
-"""Every page of the built book, read as a person does, and by axe, in both themes, on a phone and on a desk."""
+"""Every page of the built book, tested as a reader sees it and by axe, in both themes, on a phone and on a desktop."""
 
 import re
 from contextlib import suppress
@@ -24,35 +24,36 @@ MODULES = [
 API = {name.removesuffix(".__init__") for name in MODULES} | {attention_book.grid.__module__}
 API |= {f"attention_book.{place}" for place in attention_book.NAMES if place != "experiments"}
 
-# Pictures with their width, words that scripts draw with the size of their letters.
+# Widths of pictures, and font sizes of words that scripts draw.
 PICTURES = """() => [...document.querySelectorAll(".bd-article img:not(.gallery *)")].filter(image =>
     image.checkVisibility()).map(image => [image.currentSrc, image.getBoundingClientRect().width])"""
 WORDS = """() => [...document.querySelectorAll(".bd-article svg:not(mjx-container *) text")].map(text => {
     const {a, b} = text.getScreenCTM();
     return [text.textContent, parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b)]; })"""
 LINKS = 'links => links.map(link => link.href).filter(href => href.startsWith("file:"))'
-# Text that a reader sees, without code, in which a dollar or a backslash is itself.
+# Text that a reader sees outside code, where a dollar sign or a backslash would be a mistake.
 PROSE = """() => { const page = document.querySelector(".bd-article").cloneNode(true);
     page.querySelectorAll("pre, code, script, style, mjx-container").forEach(element => element.remove());
     return page.textContent; }"""
-VIEW = r"^(matrix=\w+&)?omega=[\d.]+&alpha=[\d.]+$"  # of the explorer
+VIEW = r"^(matrix=\w+&)?omega=[\d.]+&alpha=[\d.]+$"  # an address of the explorer
 SCROLLERS = "table, pre, .scrolled, .pst-scrollable-table-container, mjx-container"
 SCROLLING = """among => Array.from(document.querySelectorAll(`.bd-article :is(${among})`))
     .filter(element => element.scrollWidth > element.clientWidth && getComputedStyle(element).overflowX === "auto")
     .map(element => [element.tabIndex, element.tagName, element.textContent.slice(0, 60)])"""
 REACHED = f"among => ({SCROLLING})(among).every(([tab]) => tab === 0)"
-# Cells of a table, and labels, whose text is wider than their column.
+# Table cells and labels whose text is wider than their column.
 COVERED = """() => Array.from(document.querySelectorAll("table.comparison :is(th, td), .behind dt"))
     .filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-# Rules about looks; the test before this one asks of every page what the last of them does.
+# Rules about looks; the previous test checks the last of them on every page.
 OF_A_VIEW = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
-WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, the same on every page
-NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
-LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them
-# Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
-# and the others keep their place, in code as mere text: they are nine in ten of the elements of a page. Colours change
-# at once, and there are no gradients, on which axe judges no words.
+WHOLE = ("index", "fig02_slice")  # pages that are tested together with navigation, which is the same on every page
+NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # elements whose text is a name
+# Properties of text in both themes: colour, opacity, background, size; for links also the text around them.
+LOOKS = set()
+# Formulas are removed, because axe does not test their parts. Of texts with the same look in both themes only the first
+# is tested. The others, nine of ten elements of a page, become plain text. Colours change at once, and gradients are
+# removed, because axe cannot judge text on them.
 OPEN = case_text("looks.js")
 
 
@@ -73,11 +74,11 @@ def test_the_address_of_a_page_that_is_part_of_another_leads_there():
 
 
 def small_letters(page):
-    """Letters of less than 9 pixels in what is drawn on a page, but for indices: which picture or words, and pixels."""
+    """Return letters of less than 9 pixels in the drawings of a page, except indices, with the picture or words."""
     seen = page.evaluate(WORDS)
     for source, across in page.evaluate(PICTURES):
         svg = Path(unquote(source.removeprefix("file://"))).read_text(encoding="utf-8")
-        scales = re.findall(r"scale\((0\.\d+) -", svg)  # of words, whose letters are 100 units large
+        scales = re.findall(r"scale\((0\.\d+) -", svg)  # scale of words whose letters are 100 units large
         wide = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])
         seen += [[Path(source).name, 100 * float(scale) * across / wide] for scale in scales]
     return [word for word in seen if word[1] < 9]
@@ -91,10 +92,11 @@ def test_nothing_moves_while_a_page_loads_and_a_list_of_tabs_has_tabs(page):
 def test_mathematics_is_typeset_numbers_have_no_type_and_a_per_cent_sign_stays_with_its_own(page):
     formulas = page.locator(".bd-article .math").count()
     letters = page.locator(".bd-article span.math").evaluate_all("all => all.map(math => math.dataset.plain ?? '\\\\')")
-    assert not [text for text in letters if "\\" in text]  # what stands there until then, or without scripts
+    # The raw formula, which is shown until MathJax is ready or without scripts.
+    assert not [text for text in letters if "\\" in text]
     assert page.locator(".bd-article .math mjx-container").count() >= formulas
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
-    assert page.locator("mjx-container[tabindex='0']").count() == 0  # no formula is a stop of the Tab key
+    assert page.locator("mjx-container[tabindex='0']").count() == 0  # the Tab key does not stop at formulas
     text = page.evaluate(PROSE)
     assert not re.search(r"\$|\\\(|\\\[|\\[a-z]{2,}", text)
     assert not re.search(r"\b(np\.\w+|dtype|nan)\b", text)
@@ -130,9 +132,9 @@ def test_with_every_fold_open_all_fits_a_desk_and_a_phone_and_what_scrolls_is_re
 
 
 def serious(page, rules, place=None, without=()):
-    """Rules that a page breaks seriously or critically, and where."""
+    """Return the rules that a page breaks seriously or critically, with the places."""
     options = {"runOnly": rules, "rules": {rule: {"enabled": False} for rule in without}}
-    options |= {"preload": False, "resultTypes": ["violations"]}  # to preload, axe would fetch
+    options |= {"preload": False, "resultTypes": ["violations"]}  # with preload, axe would use the network
     return [
         (rule["id"], [node["html"] for node in rule["nodes"]])
         for rule in Axe().run(page, place, options).response["violations"]
@@ -143,17 +145,17 @@ def serious(page, rules, place=None, without=()):
 def look(page, theme, size):
     if page.viewport_size != size:
         page.set_viewport_size(size)
-        with suppress(TimeoutError):  # then the test says what is not reached
-            page.wait_for_function(REACHED, arg=SCROLLERS)  # the theme looks again at what scrolls
+        with suppress(TimeoutError):  # if this times out, the assertion names the elements that cannot be reached
+            page.wait_for_function(REACHED, arg=SCROLLERS)  # the theme checks again which elements scroll
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     page.evaluate(FRAMES)
 
 
 def test_axe_finds_nothing_serious(page, path):
-    """Words and structure of every page; its colours where it has a text of a look that no page before it had.
+    """Words and structure are tested on every page, and colours on a page with a text of a new look.
 
-    In each theme and in each width: colours depend on the theme alone, and places on the width. The last test: it takes
-    apart the page that the others share.
+    Colours depend only on the theme and places only on the width, so each is tested in each theme and in each width.
+    This test must be the last, because it takes the shared page apart.
     """
     new = set(page.evaluate(OPEN, NAMING)) - LOOKS
     LOOKS.update(new)

@@ -1,4 +1,4 @@
-"""The texts as notebooks: the .ipynb side of a pair, and what makes a notebook worth opening."""
+"""The texts as notebooks: the paired .ipynb files, and the quality of the notebooks."""
 
 import ast
 import json
@@ -31,12 +31,12 @@ def cells_of(text):
 
 
 def tree_of(text):
-    """The syntax of all code of a notebook."""
+    """Return the syntax tree of all code of a notebook."""
     return ast.parse("\n".join(cell.source for cell in cells_of(text) if cell.cell_type == "code"))
 
 
 def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_path):
-    """As `make lab` pairs them, with what editors and kernels leave in a notebook."""
+    """The files are paired as by `make lab`, with the metadata that editors and kernels leave in a notebook."""
     for path in (text, NOTEBOOKS / "jupytext.toml"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     assert shell(["--quiet", "--sync", str(tmp_path / text.name)]) == 0
@@ -51,7 +51,7 @@ def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_pa
             cell.outputs = [nbformat.v4.new_output("stream", text="printed\n")]
     parameters = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ()))
     parameters.source = parameters.source.replace('"paper"', '"laptop"', 1)
-    lab = ("name", "display_name", "language")  # their order, which nbformat would sort
+    lab = ("name", "display_name", "language")  # keeps their order, which nbformat would sort
     notebook.metadata["kernelspec"] = {name: notebook.metadata.kernelspec[name] for name in lab}
     path.write_text(json.dumps(notebook), encoding="utf-8")
     assert shell([str(path), "--to", "md:myst", "--output", str(tmp_path / "saved.md"), "--quiet"]) == 0
@@ -59,7 +59,7 @@ def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_pa
     assert (tmp_path / "saved.md").read_text(encoding="utf-8") == edited != text.read_text(encoding="utf-8")
 
 
-# What makes a notebook worth opening
+# The quality of the notebooks
 
 
 def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
@@ -80,18 +80,19 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
 
 def test_a_page_is_in_the_contents(text):
     contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
-    assert f"book/_executed/{text.stem}.ipynb\n" in contents or text.stem == "landing"  # of the first page
+    # Only the first page has a link to its notebook.
+    assert f"book/_executed/{text.stem}.ipynb\n" in contents or text.stem == "landing"
 
 
 def test_no_line_runs_at_one_size_alone(text):
-    """What only the paper's size drew, the tests would never see."""
+    """The tests would never run a line that needs the paper's size."""
     branches = [node for node in ast.walk(tree_of(text)) if isinstance(node, (ast.Compare, ast.Match))]
     names = [name.id for branch in branches for name in ast.walk(branch) if isinstance(name, ast.Name)]
     assert "profile" not in names
 
 
 def test_a_page_can_be_run_again_from_its_parameters(text):
-    """So no cell gives the name of an import to something else."""
+    """A cell may therefore not assign another value to an imported name."""
     tree = tree_of(text)
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     imported = {alias.asname or alias.name for node in imports for alias in node.names}
@@ -100,7 +101,7 @@ def test_a_page_can_be_run_again_from_its_parameters(text):
 
 
 def test_code_has_the_form_and_the_style_of_src(tmp_path):
-    """`make format` gives it the form."""
+    """`make format` gives the code this form."""
     for text in TEXTS:
         cells = [cell.source for cell in cells_of(text) if cell.cell_type == "code"]
         (tmp_path / f"{text.stem}.py").write_text("\n\n\n# %%\n".join(cells) + "\n", encoding="utf-8")
@@ -125,7 +126,7 @@ def test_every_parameter_says_what_it_is_its_unit_and_its_range(text):
 
 @pytest.mark.parametrize("text", PAGES, ids=lambda path: path.stem)
 def test_no_sentence_goes_on_with_what_markdown_takes_for_a_list(text):
-    """As "... than one of rank" and in the next line "1. The paper says"."""
+    """An example is a line that ends with "rank" before a line that begins with "1. The paper says"."""
     prose = re.sub(r"^```.*?^```", "", text.read_text(encoding="utf-8"), flags=re.M | re.S)
     begun = [
         line

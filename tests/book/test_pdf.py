@@ -1,4 +1,4 @@
-"""The book as one PDF: all pages, an outline, mathematics that is typeset; what prints it refuses what is cut."""
+"""The book as one PDF: all pages, an outline, and typeset mathematics; the command refuses pages that are cut off."""
 
 import re
 from html import unescape
@@ -10,7 +10,7 @@ from built import HTML, PAGES
 
 from attention_book.paths import NOTEBOOKS
 
-pytestmark = pytest.mark.slow  # of the built book
+pytestmark = pytest.mark.slow  # needs the built book
 PDF = HTML / "positional-or-semantic.pdf"
 
 

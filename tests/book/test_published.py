@@ -1,4 +1,4 @@
-"""The paper's numbers obey the paper's statements and its rules; comparisons by hand; the scorecard has each once."""
+"""Published numbers: the paper's statements and rules, comparisons computed by hand, and the scorecard."""
 
 import json
 from itertools import product
@@ -42,7 +42,8 @@ def test_rounding_never_moves_a_value_by_more_than_a_nineteenth_of_its_error(val
     unit = 1 if "." in digits else 10.0 ** -len(shown.partition(".")[2])
     shown, shown_error = float(shown), float(digits) * unit
     assert shown_error == pytest.approx(error, rel=0.051)
-    assert abs(shown - value) <= 0.0503 * error + 1e-12  # half a place; the error is at least 9.95 places
+    # Half a unit of the last place; the error is at least 9.95 units of it.
+    assert abs(shown - value) <= 0.0503 * error + 1e-12
 
 
 def test_the_last_printed_digit_tells_the_rounding():
@@ -52,7 +53,7 @@ def test_the_last_printed_digit_tells_the_rounding():
 
 
 def all_numbers():
-    """Every published number as words: table, key, text, and the text of the spread."""
+    """Return every published number as texts: table, key, number and spread."""
     for name, known in (("alpha_c", paper.CRITICAL_ALPHA), ("alpha_l", paper.LINEAR_ALPHA)):
         yield from ((name, f"{omega:g}", number.text) for omega, number in known.items())
     nested = {"theory": paper.FIG2_THEORY, "experiment": paper.FIG2_STUDENTS, "scaling": paper.SCALING}
@@ -65,7 +66,7 @@ def all_numbers():
 
 
 def test_a_second_transcription_is_the_same():
-    """That second one, from the paper and its result tables, has another order and form."""
+    """The second transcription, from the paper and its tables of results, has another order and format."""
     again = set(cases("published"))
     numbers = list(all_numbers())
     assert len(numbers) == len(set(numbers)) == 70
@@ -79,7 +80,7 @@ def test_published_means_say_over_how_many_runs():
     mean, spread = paper.HISTOGRAM["semantic"]["start to trained"]
     assert mean.n == spread.n == 10
     assert mean.stderr == pytest.approx(8.9 / 10**0.5) and spread.stderr == pytest.approx(8.9 / 18**0.5)
-    # The accuracies' standard deviation has n in the denominator.
+    # The standard deviation of the accuracies has n in the denominator.
     assert paper.HISTOGRAM["semantic"]["accuracy"][0].stderr == pytest.approx(0.00117 / 3)
 
 
@@ -107,9 +108,9 @@ def test_a_comparison_by_hand():
     assert row["rounding"] == pytest.approx(0.001 / 12**0.5)
     assert (row["value"], row["error"], row["n"], row["evidence"]) == (1.236, 0.002, 16, "theory")
     assert row["difference"] == pytest.approx(-0.005) and row["percent"] == pytest.approx(-0.5 / 1.241)
-    assert row["sigma"] == pytest.approx(-0.005 / (4e-6 + 1e-6 / 12) ** 0.5)  # standard deviations, not variances
+    assert row["sigma"] == pytest.approx(-0.005 / (4e-6 + 1e-6 / 12) ** 0.5)  # from standard deviations, not variances
     assert row["verdict"] == "agrees" and row["reason"] is None
-    row = one(NOISY, 3.0, 0.4, "transformers", 10, "cause unknown")  # all three errors are in the difference
+    row = one(NOISY, 3.0, 0.4, "transformers", 10, "cause unknown")  # the difference has all three errors
     assert row["sigma"] == pytest.approx(1 / (0.16 + 0.09 + 0.01 / 12) ** 0.5)
     assert row["published_error"] == 0.3
 
@@ -125,7 +126,7 @@ def test_three_errors_decide(errors, verdict):
 
 
 def test_a_mean_whose_scatter_is_not_given_is_taken_to_scatter_as_ours():
-    """Ours over 120 instances has half the error that 30 would have: both sides together have sqrt(5) of ours."""
+    """Our mean over 120 instances has half the error of a mean over 30, so the combined error is sqrt(5) times ours."""
     error = 0.1
     row = one(MEAN, 2.65, error, "students", 120, "instances")
     assert row["sigma"] == pytest.approx(0.65 / (5 * error**2 + ROUNDING**2) ** 0.5)
@@ -160,7 +161,8 @@ def student(quantity, where, ours, reason, **more):
 
 def page(figure, *tables):
     outputs = [markup.Table(compare(rows), f"Table {i}")._repr_mimebundle_() for i, rows in enumerate(tables)]
-    tables = json.loads(json.dumps([numbers[markup.COMPARISON] for _, numbers in outputs]))  # as in a notebook
+    # As in the outputs of a notebook.
+    tables = json.loads(json.dumps([numbers[markup.COMPARISON] for _, numbers in outputs]))
     where = {"title": f"Figure {figure[-1]}: a title", "page": f"_executed/{figure}.html", "inputs": "2" * 64}
     return where | {"figure": figure, "tables": tables}
 
@@ -183,7 +185,7 @@ def test_every_number_is_compared_once_with_the_smaller_error():
 
 
 def test_document_texts_and_picture_are_as_before(frame, compare):
-    """What they compute is tested in `test_published`."""
+    """The numbers are tested in `test_published`."""
     document = json.dumps(scorecard.document(frame, PROVENANCE), indent=0, ensure_ascii=False)
     figure = scorecard.draw_scorecard(frame)
     figure.draw_without_rendering()
@@ -192,7 +194,7 @@ def test_document_texts_and_picture_are_as_before(frame, compare):
 
 
 def test_a_published_number_counts_once_beside_its_own_kind():
-    """Students beside the published theory stay on their pages, and so do standard deviations of runs."""
+    """Comparisons of students with published theory, and standard deviations of runs, only appear on their pages."""
     by_students = Comparison("critical", {"omega": 0.3}, THEORY, Measured(1.24, 0.01), "students", 24, "cause unknown")
     spread = student("accuracy", {"statistic": "standard deviation"}, Measured(2.0, 0.1), "cause unknown")
     mean = student("accuracy", {"statistic": "mean"}, Measured(2.0, 0.1), "cause unknown")
@@ -209,9 +211,9 @@ def test_the_document_obeys_its_schema(frame):
 # The rules of the published theory: their degrees, and the published numbers that follow from them
 
 
-# The converged solutions at alpha = 2, omega = 0.3.
+# The converged solutions at alpha = 2 and omega = 0.3.
 STARTS = {"semantic": Scalars(0.1148, 0.0, 0.1582, 12.66), "positional": Scalars(0.0512, 0.2580, 0.0, 11.40)}
-MOMENTS = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105, 10: 945, 12: 10395}  # of a normal number
+MOMENTS = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105, 10: 945, 12: 10395}  # moments of a standard normal variable
 
 
 @pytest.mark.parametrize(("degree", "size"), [(7, 12), (11, 28)])
@@ -226,14 +228,14 @@ def test_a_rule_of_the_plane_has_its_degree_and_no_more(degree, size):
 
 
 def test_the_published_linear_model():
-    """Theirs, stored for both tokens together, is 2 x 1.9904589e-3; it is 1 % above the exact one."""
+    """The published value, stored for both tokens together, is 2 x 1.9904589e-3, 1 % above the exact value."""
     assert rule_baseline(Task()) == pytest.approx(1.9904589e-3, rel=1e-7)
     assert rule_baseline(Task()) / linear_baseline(Task()) == pytest.approx(1.0097, abs=1e-4)
 
 
 @pytest.mark.parametrize("branch", STARTS)
 def test_the_published_solutions_follow_from_the_rules(branch):
-    """To four parts in a thousand; they stop before they have settled. The converged ones differ by 2 % and more."""
+    """They agree to four parts in a thousand; the published ones are not converged and 2 % or more off."""
     solution = solve_coarsely(Task(), 2.0, branch)
     assert isinstance(solution, Coarse) and solution.change < 1e-6
     known, converged = paper.FIG2_THEORY[branch], []

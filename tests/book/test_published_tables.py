@@ -1,4 +1,4 @@
-"""The authors' published tables: which files they are, their units, and differences as standard normal numbers."""
+"""The authors' published tables: their files, their units, and differences as standard normal variables."""
 
 from hashlib import sha256
 
@@ -19,7 +19,7 @@ from attention_book.store.parquet import load
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.measured import Measured
 
-PLACES = {"critical": 1.5, "linear": 2.0}  # of the thresholds of made-up means
+PLACES = {"critical": 1.5, "linear": 2.0}  # alphas of the thresholds in the artificial means
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,11 @@ def rules():
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch, table, rules):
-    """Made-up files in the authors' format, at omega = 0.3, and of our stored students those of the same cells.
+    """Return a folder with artificial files in the authors' format at omega = 0.3, and our stored students of these
+    cells.
 
-    Means are one error below ours, but for losses that cross at `PLACES`. Curves are what the rules give, but for one V
-    that is a tenth too large. We have no students at d = 15.
+    The means are one standard error below ours, except for losses that cross at `PLACES`. The curves follow from the
+    rules, except for one V that is a tenth too large. There are no students at d = 15.
     """
     usual = (table["omega"] == 0.3) & (table["sigma"] == 0.5) & (table["lam"] == 0.01) & table["d"].isin([10, 15, 1000])
     below = table[usual & (table["optimizer"] == "gd") & table["instances"].notna()]
@@ -58,7 +59,8 @@ def checkout(tmp_path, monkeypatch, table, rules):
     }
     spreads = dict.fromkeys(theirs, 0.0)
     for column, squares in (("mag", cells["m^2"]), ("thet", cells["theta^2"] * 16)):
-        for end, share in (("max", 0.7), ("min", 0.1)):  # of the mean square; the scatter of ten runs is the rest
+        # Shares of the mean square; the rest is the scatter of ten runs.
+        for end, share in (("max", 0.7), ("min", 0.1)):
             theirs[f"attention_{column}_{end}"] = (share * squares) ** 0.5
             spreads[f"attention_{column}_{end}"] = (0.1 / 0.9 * squares) ** 0.5
     means = cells[["d", "alpha"]].assign(sigma=0.5, omega=0.3, attention_lmbda=0.01, informed=semantic, **theirs)
@@ -102,7 +104,7 @@ def row(**changes):
 
 
 def test_scores_of_two_sides_of_different_size_by_welch():
-    """4 data sets or runs that scatter widely and 24 that do not: each side by its own size and degrees of freedom."""
+    """The sets have 4 values that scatter widely and 24 that do not, each with its own size and degrees of freedom."""
     own = {"instances": 4, "ours": 2.0, "ours_error": 0.3}
     freedom = (0.09 + 0.01) ** 2 / (0.09**2 / 3 + 0.01**2 / 23)
     expected = pytest.approx(norm.isf(t.sf(1 / 0.1**0.5, freedom)), abs=0.005)
@@ -111,7 +113,7 @@ def test_scores_of_two_sides_of_different_size_by_welch():
 
 
 def test_the_stored_comparison(table):
-    """All of three of their four tables, agreement of each quantity, and that a slip would be seen."""
+    """It covers all rows of three of the four tables, shows that each quantity agrees, and would detect a mistake."""
     means = stored("published_tables").means["gd"]
     tied = means[means["form"] == "tied"]
     assert len(tied) == 14_850 and not means.duplicated([*tables.CELL, "quantity"]).any()
@@ -135,7 +137,8 @@ def test_the_command_compares_means_thresholds_and_curves_in_our_units(checkout,
 
     means = rows[(rows["optimizer"] == "gd") & rows["instances"].notna()]
     crossing = (means["d"] == 1000) & (means["form"] == "tied") & means["quantity"].isin(["train_loss", "test_mse"])
-    alike = (1 + means["instances"] / 10) ** -0.5  # theirs, of ten runs, are taken to scatter as ours
+    # The scatter of the published means of ten runs is assumed to equal ours.
+    alike = (1 + means["instances"] / 10) ** -0.5
     away = np.where(means["quantity"].str.endswith("^2"), alike, 1.0)
     expected = norm.isf(t.sf(away, means["instances"] - 1))
     np.testing.assert_allclose(means["z"][~crossing], expected[~crossing], atol=0.005)

@@ -1,4 +1,4 @@
-"""What publishes the book: CITATION.cff and workflows valid, actions pinned, links of the pages to the repository."""
+"""Publication of the book: CITATION.cff, workflows, pinned actions, and links from pages to the repository."""
 
 import re
 import subprocess
@@ -23,7 +23,7 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding=
 
 
 def check(schema, *names):
-    """Check files against a schema that check-jsonschema carries."""
+    """Check files against a schema of check-jsonschema."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *names]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -60,7 +60,7 @@ def test_every_make_target_of_a_workflow_exists(path):
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_a_token_that_can_write_meets_no_foreign_code(path):
-    """No job may write by default, and a checkout leaves its token to no notebook."""
+    """No job has write permission by default, and no notebook can read the token of a checkout."""
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] in ({}, {"contents": "read"})
     checkouts = [step for step in steps(path) if step.get("uses", "").startswith("actions/checkout@")]

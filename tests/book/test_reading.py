@@ -1,4 +1,4 @@
-"""What a reader does with the book beyond reading: look behind a figure, take it away, enlarge it, search, look up."""
+"""Features of the book for readers: information behind figures, downloads, enlargement, search, and previews."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def test_every_figure_of_a_notebook_has_its_line_and_its_files():
             assert f'href="../../figures/{name}.json" download' in text
             read = f'<code>pandas.read_csv("{name}.csv", '
             assert (read in text) == (HTML / "figures" / f"{name}.csv").exists()
-    assert sorted([*lines, "fig-why"]) == NAMES and len(NAMES) > 30  # that one the landing page shows as a picture
+    assert sorted([*lines, "fig-why"]) == NAMES and len(NAMES) > 30  # the landing page shows that figure as a picture
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,7 +43,7 @@ def test_the_files_of_a_figure_are_what_its_metadata_say(name):
         text = (HTML / "figures" / f"{name}.csv").read_text(encoding="utf-8")
         assert text.startswith("# Units:") and list(pd.read_csv(StringIO(text), comment="#")) == list(about["columns"])
     assert (HTML / "figures" / f"{name}.svg").stat().st_size < 3e6
-    known = about["drawn with"]["commit"] is not None  # outside of a checkout nobody knows
+    known = about["drawn with"]["commit"] is not None  # the commit is unknown outside a checkout
     assert all("computing seconds" in data and (data["commit"] or not known) for data in about["data"])
 
 
@@ -56,7 +56,7 @@ def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
     for picture, theme in pictures:
         file, _, part = picture.partition("#")
         assert (landing.parent / file).is_file() and file.endswith("-dark.svg") == (theme == "only-dark")
-        assert bool(part) == bool(re.search("fig-?0[456]|dark.svg#", picture))  # which are alike as a whole
+        assert bool(part) == bool(re.search("fig-?0[456]|dark.svg#", picture))  # the parts of these figures are alike
     routes = page.locator(".routes section").all()
     assert len(routes) > 1
     for route in routes:
@@ -113,7 +113,7 @@ def test_results_stand_below_the_words_while_they_are_typed(open_page):
     found = page.locator("#pst-search-dialog .search a")
     found.first.wait_for()
     assert "positional" in found.first.inner_text() and found.first.bounding_box()["width"] < PHONE["width"]
-    options = {"runOnly": ["wcag2a", "wcag2aa"], "preload": False}  # to preload, axe would fetch
+    options = {"runOnly": ["wcag2a", "wcag2aa"], "preload": False}  # with preload, axe would use the network
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
         assert Axe().run(page, "#pst-search-dialog", options).response["violations"] == []
@@ -143,7 +143,7 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands_and_the_figure_i
     code = line.get_by_role("link", name="this page as a notebook").get_attribute("href")
     assert "cells" in json.loads((EXECUTED / code).resolve().read_text(encoding="utf-8"))
 
-    # The figure, enlarged by click and by key; Escape closes it, and so does going back.
+    # A click or a key enlarges the figure; the Escape key and the back button close it.
     page.set_viewport_size(PHONE)
     dialog, small = page.locator("dialog.enlarged"), page.locator("figure img").first
     for begin in (
@@ -155,7 +155,7 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands_and_the_figure_i
         page.wait_for_function(WIDTH, arg=1.5 * small.bounding_box()["width"])
         page.keyboard.press("Escape")
         assert not dialog.is_visible()
-        page.wait_for_function("() => history.state === null")  # else what goes back may close the next one
+        page.wait_for_function("() => history.state === null")  # otherwise the back button may close the next one
     small.click()
     page.evaluate("history.back()")
     dialog.wait_for(state="hidden")
@@ -166,7 +166,8 @@ def test_the_notebooks_of_pages_say_in_plain_jupyter_what_the_pages_say():
     notebooks = {
         page: HTML / "_sources/book/_executed" / f"{page.stem}.ipynb" for page in PAGES if EXECUTED in page.parents
     }
-    assert sum(path.exists() for path in notebooks.values()) == len(notebooks) - 1 > 20  # the page of times is none
+    # The page of running times has no notebook.
+    assert sum(path.exists() for path in notebooks.values()) == len(notebooks) - 1 > 20
     for page, path in notebooks.items():
         if not path.exists():
             continue
@@ -207,7 +208,7 @@ RESULTS = """() => Array.from(document.querySelectorAll("#search-results li"), i
 
 @pytest.fixture(scope="module")
 def found(chromium):
-    """A function that searches: of each result its page, its title and its excerpt."""
+    """Return a function that searches and returns the page, title and excerpt of each result."""
     with opening(chromium) as opened:
         page = opened(HTML / "search.html")
 
@@ -268,7 +269,7 @@ def test_excerpts_have_the_formulas_and_the_links_of_their_pages(found):
 def test_the_contents_beside_a_page_mark_the_section_that_is_read_up_to_the_last(open_page):
     page = open_page(HTML / "book" / "reproducing.html")
     links = page.locator("nav.page-toc a.nav-link")
-    # The theme marks at once, and our script some time later: until then two sections can be marked.
+    # The theme marks a section at once and our script later, so two sections can be marked for a moment.
     marked = "text => [...document.querySelectorAll('nav.page-toc a.active')].map(a => a.textContent).join() === text"
     for number in (links.count() - 1, 2):
         heading = links.nth(number).get_attribute("href")
@@ -326,7 +327,7 @@ def test_equations_and_figures_open_at_links_to_them(open_page, link, content):
 
 @pytest.fixture(scope="module")
 def previews():
-    """What links lead to, by page and anchor."""
+    """Return the previews of links, by page and anchor."""
     text = (HTML / "_static" / "previews.js").read_text(encoding="utf-8")
     return json.loads(text.removeprefix("const PREVIEWS = ").rstrip(";\n"))
 
@@ -358,7 +359,7 @@ def test_every_term_of_the_glossary_is_used_and_has_a_meaning(previews):
         )
     assert len(terms) > 25 and set(terms) == used
     assert all(len(re.sub("<[^>]*>", "", meaning).split()) > 1 for meaning in terms.values())
-    assert not any("#equation-" in meaning for meaning in terms.values())  # whose number stands on another page
+    assert not any("#equation-" in meaning for meaning in terms.values())  # these numbers are on another page
     words = [name for name in re.findall(r"^(\w.*)\n  ", (HERE / "book/glossary.md").read_text(encoding="utf-8"), re.M)]
     assert words == sorted(words, key=str.lower)
 

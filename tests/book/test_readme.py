@@ -1,4 +1,4 @@
-"""The README: its commands and its Python do what it says."""
+"""The commands and the Python code of the README give the results that it states."""
 
 import re
 import shlex
@@ -25,7 +25,7 @@ def test_its_links_lead_somewhere():
 
 
 def test_its_commands_are_those_that_run():
-    """What `make` has is made of it by CI; the figure is one that `test_figure.py` makes, at the smallest size."""
+    """CI runs the commands that need `make`; the figure is made by `test_figure.py` at the smallest size."""
     commands = "".join(code for kind, code in BLOCKS if kind == "bash").splitlines()
     first, *others = [shlex.split(line, comments=True) for line in commands]
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
@@ -46,13 +46,16 @@ def test_its_program_answers_as_it_says(run):
 @pytest.mark.slow
 def test_its_python_prints_what_it_says(monkeypatch, tmp_path, capsys, in_this_process):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(machine, "cores", lambda: 1)  # no processes: they would load for longer than they compute
+    # No processes, because they take longer to start than the computation.
+    monkeypatch.setattr(machine, "cores", lambda: 1)
     exec(BLOCKS[PYTHON][1], {})
     agree(capsys.readouterr().out, BLOCKS[PYTHON + 1][1])
 
 
 def agree(printed, said):
-    """The same words; numbers within the standard errors that they have, others to one in their last digit."""
+    """Return whether two texts have the same words, and numbers that agree within their errors or to one in the last
+    digit.
+    """
     assert NUMBER.split(printed)[::3] == NUMBER.split(said)[::3]
     for (value, error), (other, _) in zip(NUMBER.findall(said), NUMBER.findall(printed)):
         digit = 10.0 ** -len(value.partition(".")[2])

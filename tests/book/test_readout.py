@@ -1,4 +1,4 @@
-"""Values of a figure for who points at it: what is written of each point, and that the browser finds the one meant."""
+"""Values of a figure at the pointer: the stored values of each point, and the point that the browser finds."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def axes():
 
 
 def series_of(axes):
-    """Points by the name of their series."""
+    """Return the points by the name of their series."""
     series = json.loads(readout_of(axes.figure, BY_NAME) or "[]")
     return {one["name"]: one["points"] for one in series}, series
 
@@ -77,7 +77,7 @@ def test_a_cell_has_its_value_and_a_place_on_an_axis_of_words_its_word(axes):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_every_number_is_that_of_the_data_to_its_last_digit(axes, seed):
-    """Over many decades, of both signs: values with errors, values of colours, and places on axes of several kinds."""
+    """The values cover many decades and both signs, errors, colours, and places on several kinds of axes."""
     rng, logarithmic, turned = np.random.default_rng(seed), seed % 2 == 1, seed > 1
     x, y = np.sort(rng.uniform(-3, 3, 9)), 10 ** rng.uniform(-9, 4, 9) * (1 if logarithmic else rng.choice([-1, 1], 9))
     errors, values = abs(y) * 10 ** rng.uniform(-3, -0.1, 9), 10 ** rng.uniform(-9, 5, 9)
@@ -103,11 +103,11 @@ def test_every_number_is_that_of_the_data_to_its_last_digit(axes, seed):
     assert (no_share, no_x) == (None, "") and read(level)[0] == pytest.approx(y[0], rel=6e-4)
 
 
-# In the browser ------------------------------------------------------------------------------------------------------
+# In the browser
 
 
 def marks(path, panel, count):
-    """Places in shares of the picture (count, xy) of the first marks of a panel that are so many."""
+    """Return places, in shares of the picture (count, xy), of the first marks of a panel with this number of marks."""
     tree = ElementTree.parse(path).getroot()
     *_, width, height = map(float, tree.get("viewBox").split())
     (axes,) = (group for group in tree.iter(f"{SVG}g") if group.get("id") == f"axes_{panel}")
@@ -119,7 +119,7 @@ def marks(path, panel, count):
 
 
 def read(text):
-    """The number, its error and the last digit's unit of "−1.01(82)·10−4"."""
+    """Return the number, its error and the unit of the last digit of a text such as "−1.01(82)·10−4"."""
     value, error, power = re.fullmatch(r"(−?[\d.]+)(?:\(([\d.]+)\))?(?:·10(−\d+))?", re.sub("<.*?>", "", text)).groups()
     decimals, power = len(value.partition(".")[2]), int((power or "0").replace("−", "-"))
     unit = 10.0 ** (power - decimals)
@@ -128,7 +128,7 @@ def read(text):
 
 
 def agrees(box, row):
-    """Whether a readout says x, y and error of a row of the data, each to its last digit."""
+    """Return whether a readout has x, y and error of a row of the data, each to its last digit."""
     (x, *_), (value, error, unit) = map(read, box.locator("span").all_inner_texts())
     close = abs(x - row.x) < 6e-4 * abs(row.x) and abs(value - row.y) <= 0.51 * unit
     return close and abs(error - (row.high - row.low) / 2) <= 0.51 * unit
@@ -147,7 +147,7 @@ def test_the_point_under_the_pointer_says_what_the_data_say(open_page):
         image = page.locator("dialog img:visible" if enlarged else "figure#fig-02 img:visible")
         wide = size == DESK
         page.wait_for_function(SHOWS, arg=[image.element_handle(), wide])
-        image.hover()  # which waits until the layout rests; then the numbers are asked for
+        image.hover()  # the readout waits until the layout rests, and then requests the numbers
         page.wait_for_function("() => window.figureReadout['fig-02']")
         page.evaluate(FRAMES)  # a late scroll event would close the box
         where = image.bounding_box()
@@ -162,8 +162,9 @@ def test_the_point_under_the_pointer_says_what_the_data_say(open_page):
             told.append(box.locator("b").inner_text() == "trained students" and agrees(box, row))
             edge = box.bounding_box()
             assert edge["x"] >= 0 and edge["x"] + edge["width"] <= size["width"] and edge["y"] >= 0
-        assert sum(told) >= len(told) - 1 and len(told) > 3  # two points may lie upon one another
-        assert box.locator("xpath=ancestor::dialog").count() == enlarged  # behind which it would not be seen
+        assert sum(told) >= len(told) - 1 and len(told) > 3  # two points may have the same place
+        # A box outside the dialog would be hidden behind it.
+        assert box.locator("xpath=ancestor::dialog").count() == enlarged
         page.mouse.move(0, 0)
         assert not box.is_visible()
 
@@ -186,7 +187,7 @@ def test_keys_and_taps_read_a_figure_too(open_page):
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     image = figure.locator("img:visible").bounding_box()
     page.evaluate(TAPPED)
-    places = ((0.5, False), (0.02, True))  # on a panel's curves, and beside all panels
+    places = ((0.5, False), (0.02, True))  # one place on the curves of a panel, one outside all panels
     for taps, (share, enlarges) in enumerate(places, 1):
         x, y = image["x"] + 0.15 * image["width"], image["y"] + share * image["height"]
         touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})

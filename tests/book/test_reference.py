@@ -1,4 +1,4 @@
-"""References of the notebooks: a changed number or word fails, a rounded digit does not."""
+"""References of the notebooks: a changed number or word is an error, a rounded last digit is not."""
 
 import json
 import shutil
@@ -22,11 +22,11 @@ TEXT = PAGE.replace("print(size)", 'print("found", size / 3)\nsize')
 
 @pytest.mark.parametrize(("before", "after", "same", "how"), cases("agreeing"))
 def test_lines_agree(before, after, same, how):
-    """Data of a figure agree to six digits, numbers of trainings within their errors."""
+    """Data of a figure agree to six digits, and results of trainings within their errors."""
     assert reference.agree(before, after, **({} if how == "plain" else {how: True})) is (same == "same")
 
 
-WEIGHTS = json.dumps({"weights": 300 * "Q"})  # what a script is sent
+WEIGHTS = json.dumps({"weights": 300 * "Q"})  # data for a script
 
 
 def outputs(html="<td>1.25</td>", rows=200):
@@ -89,7 +89,7 @@ sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c
 
 @pytest.mark.slow
 def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
-    """As `make test` does it; what agrees is what papermill would have made."""
+    """The command is that of `make test`, and the executed notebook equals the result of papermill."""
     values, kept = {"size": 2, "profile": "smoke"}, tmp_path / "kept/smoke"
     profiles = "[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n"
     files = {"page.md": TEXT, "other.md": TEXT, "profiles.toml": profiles, "none.ini": "[pytest]\n"}
@@ -107,7 +107,7 @@ def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     done = python("-c", SUITE.format(folder=str(tmp_path)))
     pages = [nbformat.read(path, 4) for path in (tmp_path / "papermill/page.ipynb", kept / "page.ipynb")]
     assert pages[0].cells == pages[1].cells and pages[0].metadata.inputs == pages[1].metadata.inputs
-    assert not execution.execute(tmp_path / "page.md", kept, values)  # nothing is left to do
+    assert not execution.execute(tmp_path / "page.md", kept, values)  # nothing is left to execute
     assert done.returncode == 1 and "1 failed, 5 passed" in done.stdout, done.stdout
     assert "found 0.676" in done.stdout and "found 0.666" in done.stdout
     assert not (kept / "other.ipynb").exists()

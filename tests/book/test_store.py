@@ -1,4 +1,4 @@
-"""The results store and its Parquet files: nothing lost, nothing altered, clear errors."""
+"""The store of results and its Parquet files: nothing is lost or changed, and errors are clear."""
 
 import contextlib
 import errno
@@ -40,14 +40,14 @@ ORIGIN = {**provenance.environment(), "cell_seconds": 0.1, "finished": "2000-01-
 
 @pytest.fixture
 def full(tmp_path):
-    """The path of a store with all cells."""
+    """Return the path of a store with all cells."""
     with Store(tmp_path / "full.sqlite") as opened:
         fill(opened, grid())
     return opened.path
 
 
 def fill(store, cells):
-    """Store the cells' results."""
+    """Store the results of the cells."""
     for cell in cells:
         store.put(cell, work(cell), ORIGIN)
 
@@ -67,7 +67,7 @@ def test_structure_changes_the_seed_and_where_there_is_none_it_stays_what_it_was
     for name, value in structure.items():
         cell = replace(plain, task=replace(plain.task, **{name: value}))
         assert cell.rng().random() != plain.rng().random()
-    # Of a cell that is stored.
+    # The record of a stored cell.
     assert plain.sentences() == {
         "task": {"omega": 0.4, "sigma": 0.5, "lam": 0.01, "matrix": ((0.6, 0.4), (0.4, 0.6))},
         "alpha": 2,
@@ -84,17 +84,17 @@ def test_cells_come_back_from_their_text(name):
 
 def test_key_and_seed_depend_on_the_record_alone():
     assert canonical(Cell(2)) == canonical(Cell(2.0))
-    # As it must stay: another rule would silently change every stored result.
+    # These values must never change, because another rule would change every stored result.
     digest = sha256(b'{"alpha":1.5,"seed":1}').hexdigest()
     assert seed_sequence({"seed": 1, "alpha": 1.5}).entropy == int(digest, 16)
-    assert key("{}") == "44136fa355b3678a1146ad16f7e8649e"  # another one, and no store would know its cells
+    assert key("{}") == "44136fa355b3678a1146ad16f7e8649e"  # with another key no store would recognise its cells
 
 
-# What is promised
+# Guarantees
 
 
 def test_a_result_is_on_the_disk_before_it_is_told_of(store):
-    assert store._pragma("synchronous") == 2  # FULL: the log is synced with every result
+    assert store._pragma("synchronous") == 2  # FULL: the log is synchronised with every result
     assert store._pragma("journal_mode") == "wal" and store._pragma("locking_mode") == "exclusive"
 
 
@@ -111,7 +111,7 @@ def test_a_table_is_on_the_disk_before_it_has_its_name(tmp_path, store, monkeypa
         monkeypatch.setattr(os, name, note)
     (path,) = export(store, tmp_path)
     size = path.stat().st_size
-    assert order == [("fsync", size), ("replace", size)]  # all of it
+    assert order == [("fsync", size), ("replace", size)]  # the complete file
 
 
 @pytest.mark.parametrize(("changed", "end"), [("", ""), ("attention_phases/__init__.py", "+changes")])
@@ -119,7 +119,7 @@ def test_a_result_says_whether_its_code_is_that_of_the_commit(tmp_path, monkeypa
     (tmp_path / "src/attention_phases").mkdir(parents=True)
     (tmp_path / "src/attention_phases/__init__.py").touch()
     monkeypatch.setattr(records, "SOURCE", tmp_path / "src")
-    assert records._commit() is None  # of no checkout
+    assert records._commit() is None  # outside a checkout
     git = ["git", "-C", tmp_path, "-c", "user.name=A", "-c", "user.email=a@b.c"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run([*git, *words], check=True)
@@ -155,7 +155,7 @@ def test_a_cell_has_the_seconds_of_a_clock(tmp_path, store, monkeypatch):
 
 
 def test_a_stored_cell_took_little_longer_than_its_trainings():
-    """Seconds both, of all experiments of students: a twentieth of a cell's time at least is training."""
+    """For all experiments of students, training takes at least a twentieth of the time of a cell."""
     compared = 0
     for name in GRIDS:
         path = paths.DATA / f"{name}.parquet"
@@ -168,7 +168,7 @@ def test_a_stored_cell_took_little_longer_than_its_trainings():
     assert compared > 20
 
 
-# What is refused
+# Errors
 
 
 @pytest.mark.parametrize("alpha", [float("nan"), float("inf"), object(), np.int64(1)])
@@ -186,7 +186,7 @@ def test_bad_results_are_refused_by_name(store, rows, named):
 
 @pytest.mark.parametrize(("spoil", "reason"), cases("no_stores"))
 def test_what_is_no_store_is_refused_in_a_line_and_stays_as_it_is(full, spoil, reason):
-    """A part of a store, another file, or one with another number where SQLite keeps it for its users; its own is 0."""
+    """The file is a part of a store, another file, or a database whose user version is not 0."""
     full.write_bytes(spoiled := eval(spoil)(full.read_bytes()))
     with pytest.raises(StoreError, match=reason) as caught:
         Store(full)
@@ -201,7 +201,7 @@ def test_unusable_path_is_one_line_that_says_why(tmp_path, place, why):
         Store(tmp_path / place)
 
 
-# What is kept
+# Contents of the store
 
 
 def test_a_cell_is_stored_once_and_comes_back_as_it_was(tmp_path):
@@ -266,7 +266,8 @@ def test_a_table_gives_back_every_bit_and_loses_nothing(tmp_path, full, store):
         (path,) = export(results, tmp_path)
         assert sorted(items(path), key=itemgetter(0)) == sorted(results.items(), key=itemgetter(0))
     fill(store, [Cell(0.1, seed=100), Cell(1.0, experiment="toy_2")])
-    assert [path.name for path in export(store, tmp_path)] == ["toy.parquet", "toy_2.parquet"]  # what is there stays
+    # The existing files remain.
+    assert [path.name for path in export(store, tmp_path)] == ["toy.parquet", "toy_2.parquet"]
     assert len(load(path)) == 122
 
 
@@ -274,7 +275,9 @@ def test_a_table_gives_back_every_bit_and_loses_nothing(tmp_path, full, store):
     ("failure", "lost"), [(None, 0), (ArithmeticError("no fixed point"), 1), (SweepError("the cluster was lost"), 2)]
 )
 def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path, monkeypatch, failure, lost):
-    """Rows say who made them: the table first, then a store that has some of its cells too, and the worker the rest."""
+    """Each row records its origin: the table comes first, then a store that has some of the same cells, then the
+    worker.
+    """
     every, failures = grid()[:7], [failure] if failure else []
 
     def rows_of(cell, maker):
@@ -359,7 +362,7 @@ def test_a_missing_table_says_how_it_is_computed(tmp_path, monkeypatch):
     assert paths.stored_table("fig02") == tmp_path / "fig02.parquet"
 
 
-# What somebody who waits or stops is told
+# Messages for users who wait or stop
 
 
 @pytest.mark.parametrize(("known", "elsewhere"), [(0, ""), (2, ", 2 more in the table")])

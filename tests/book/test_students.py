@@ -1,4 +1,4 @@
-"""Students: means and gaps by hand, crossings with control variates, limits of large dimension, where runs end."""
+"""Students: means and gaps by hand, crossings with control variates, limits of large d, and classification of runs."""
 
 from types import SimpleNamespace
 
@@ -29,18 +29,18 @@ from attention_phases.records import canonical, fields_of
 
 
 def of_slice(own, task, **given):
-    """Names of the cell of Figure 2 that alone binds one of them, from given values."""
+    """Return names of the cell of Figure 2 that binds one of them, computed from given values."""
     known = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
     return Page("fig02_slice", **known, **given).cell_of(own)
 
 
 def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
-    """And says which branch it lacks, and why."""
+    """The page says which branch is missing, and why."""
     columns = ("q", "m", "theta", "V", "train_loss", "test_mse")
     row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
     there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
     given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "row_of": lambda *_: row}
-    given |= dict.fromkeys(("rules", "by_rules"))  # of the paper's task alone
+    given |= dict.fromkeys(("rules", "by_rules"))  # these exist only for the task of the paper
     shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
@@ -54,9 +54,10 @@ ALPHAS = np.arange(0, 2.01, 0.25)
 
 
 def two_instances(omega, critical, linear, spread=0.01, **more):
-    """Two instances whose mean losses cross at `critical` and mean test errors at `linear`, both falling with slope 2.
+    """Return two instances whose mean losses cross at `critical` and whose mean test errors cross at `linear`.
 
-    The instances lie `spread` above and below their mean, so that the mean is exact.
+    Both differences fall with slope 2. The instances lie `spread` above and below their mean, so that the mean is
+    exact.
     """
     rows = []
     for alpha in ALPHAS:
@@ -78,18 +79,18 @@ def test_means_and_paired_differences():
     table = pd.DataFrame(rows).sample(frac=1, random_state=1)
     means = instances.instance_means(table)
     assert means.loc[("semantic", 1.0), "theta"] == 2.5
-    assert means.loc[("semantic", 1.0), "theta_error"] == pytest.approx(1.5)  # (4 - 1)/sqrt 2 over sqrt 2
+    assert means.loc[("semantic", 1.0), "theta_error"] == pytest.approx(1.5)  # (4 - 1)/sqrt 2 divided by sqrt 2
     assert instances.training_gap(table).loc[1.0].tolist() == [0.5, 1.0]
 
 
 def test_the_response_of_minima_is_that_of_students_that_stayed_and_all_dimensions_tell_its_scatter():
-    """By hand: V_H = 12 + 100/d and, on two of four data sets each, 1/sqrt(d) times 20 more or less."""
+    """By hand: V_H = 12 + 100/d, and on two of four data sets each it is higher or lower by 20/sqrt(d)."""
     rows = [
         {"d": d, "seed": seed, "stiff_any": 0.25 / (12 + 100 / d + 20 * side / d**0.5), "theta": 0.0, "m": 0.2}
         for d, sides in ((100, (1, -1, 1, -1)), (400, (1, -1)), (1600, (1, 1, -1, -1)))
         for seed, side in enumerate(sides)
     ]
-    left = {"d": 1600, "seed": 9, "stiff_any": 0.001, "theta": 0.051, "m": 0.2}  # cosines: 2 theta, and m/2
+    left = {"d": 1600, "seed": 9, "stiff_any": 0.001, "theta": 0.051, "m": 0.2}  # the cosines are 2 theta and m/2
     table = pd.DataFrame([*rows, left]).assign(omega=0.1, alpha=0.7514, sigma=0.5, what="positional")
     others = table.assign(what="semantic"), table.assign(what="small", stiff_any=1.0)
     found = instances.minimum_responses(pd.concat([table, *others]))
@@ -99,7 +100,7 @@ def test_the_response_of_minima_is_that_of_students_that_stayed_and_all_dimensio
     scatter = 20 * (10 / 7) ** 0.5  # three of the ten numbers are means
     means = {d: Measured(12 + 100 / d, scatter / (d * count) ** 0.5) for d, count in ((100, 4), (400, 2), (1600, 4))}
     assert row["V_H_error"] == pytest.approx(limit(means).error)
-    assert np.isnan(found.loc[(0.1, 0.75, "semantic"), "V_H"])  # the only one that stayed has no scatter
+    assert np.isnan(found.loc[(0.1, 0.75, "semantic"), "V_H"])  # the scatter of a single student is undefined
     assert found.loc[(0.1, 0.75, "semantic"), "stayed"] == 1
 
 
@@ -111,7 +112,7 @@ def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
 
 def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
     table = two_instances(0.3, critical=1.0, linear=1.5, spread=0.25)
-    assert instances.training_gap(table).loc[0.5].tolist() == [1.25, 0.75]  # positional lower before alpha_c
+    assert instances.training_gap(table).loc[0.5].tolist() == [1.25, 0.75]  # below alpha_c the positional loss is lower
     assert instances.training_gap(table).loc[2.0].tolist() == [-1.75, -2.25]
     assert instances.test_gap(table).loc[2.0].tolist() == [-0.75, -1.25]
     assert instances.test_gap(table, "positional").loc[2.0].tolist() == [4.0, 4.0]
@@ -119,7 +120,7 @@ def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
 
 def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
     advantages = instances.advantage(two_instances(0.3, critical=1.0, linear=1.5, spread=0.25))
-    assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
+    assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the difference of the positional student is 5 - 9
     assert advantages.loc[2.0].tolist() == [0.75, 1.25]
 
 
@@ -128,7 +129,7 @@ def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
 
 @pytest.mark.slow
 def test_controls_vanish_in_the_mean():
-    """Over data sets, small ones so that the teacher's overlap with the encoding is large."""
+    """The data sets are small, so that the overlap of the teacher with the encoding is large."""
     task = Task(omega=0.6, matrix="alternative", sigma=0.8)
     rows = [controls(task, sample(task, 1.0, 12, np.random.default_rng(seed))) for seed in range(600)]
     table = pd.DataFrame(rows)
@@ -149,7 +150,7 @@ def test_controlled_students_are_those_of_a_plain_cell():
 
 
 def drawn(rng, root=0.715, count=120):
-    """Gaps with a known root, most of whose scatter two controls explain, and more of it at larger alpha."""
+    """Return gaps with a known root; two controls explain most of their scatter, which grows with alpha."""
     alphas = np.repeat((0.65, 0.71, 0.77), count)
     known = rng.standard_normal((2, len(alphas))) * [[0.03], [1e-4]]
     noise = 3e-5 * (1 + 4 * (alphas - 0.65)) * rng.standard_normal(len(alphas))
@@ -174,13 +175,13 @@ def test_the_error_of_a_limit_contains_half_the_spread_over_forms():
 
 
 def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
-    """By hand: gaps of 1 and -1 at two alphas, all of them off by 0.1; two numbers are fitted to four."""
+    """By hand: the gaps are 1 and -1 at two alphas and all off by 0.1, and two numbers are fitted to four values."""
     rows = pd.DataFrame({"alpha": [1.0, 1.0, 2.0, 2.0], "gap": [1.1, 0.9, -0.9, -1.1]})
     alpha, slope = root(rows, ()).values()
     assert alpha == pytest.approx((1.5, 0.02**0.5 / 2 / 2)) and slope == pytest.approx((-2.0, 0.02**0.5))
 
 
-# Other architectures in growing dimension, and their limit
+# Other architectures at increasing dimension, and their limit
 
 
 TASK = Task()
@@ -191,7 +192,7 @@ def variant_cell(architecture, alpha, d, seed):
 
 
 def lengths_of(cells):
-    """By which share the teacher of each cell is longer than in the limit, as pages find it."""
+    """Return the relative excess length of the teacher of each cell over the limit, as the pages compute it."""
     return teacher_lengths(pd.DataFrame({"cell": map(canonical, cells)}), ArchitectureCell).to_list()
 
 
@@ -211,23 +212,23 @@ def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
     noise = rng.standard_normal(120) * 0.1 / d**0.5
     rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * length + noise})
     (value, error), chi2 = extrapolate(rows, "q")
-    assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
+    assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the control variate the error is 6e-3
     assert chi2 < 10 < extrapolate(rows.assign(q=rows["q"] + 0.02 * (d == 200)), "q")[1]
 
 
 def test_larger_dimensions_weigh_more_in_an_extrapolation():
-    """Lengths that cancel in each dimension leave a straight line through points that are on none."""
+    """Lengths that cancel in each dimension leave a straight line, although no data point lies on it."""
     d, q = np.repeat([100, 200, 400], 2), np.array([0.50, 0.53, 0.40, 0.42, 0.36, 0.33])
     rows = pd.DataFrame({"d": d, "length": [0.1, -0.1] * 3, "q": q})
     (value, _), chi2 = extrapolate(rows, "q")
     assert value == pytest.approx(np.polyfit(1 / d, q, 1, w=d**0.5)[1])
     weighted = d[:, None] ** 0.5 * np.column_stack([d == 200, np.ones(6), 1 / d, rows["length"]])
-    off, error = intercept(weighted, d**0.5 * q)  # from the line through the others
+    off, error = intercept(weighted, d**0.5 * q)  # distance from the line through the other points
     assert chi2 == pytest.approx((off / error) ** 2)
 
 
 def test_overlaps_with_the_positions_count_without_their_sign():
-    """Students and theory, each on one of two sides; the branch holds theta at zero."""
+    """Each student and each solution has one of two signs, and the branch holds theta at zero."""
     rng = np.random.default_rng(1)
     d, side = np.repeat([100, 200, 400], 20), rng.choice([-1, 1], 60)
     students = pd.DataFrame({"d": d, "length": rng.standard_normal(60), "m": side * (0.3 + 2 / d), "theta": 0.0})
@@ -237,14 +238,14 @@ def test_overlaps_with_the_positions_count_without_their_sign():
     assert row.limit == pytest.approx(0.3, abs=1e-9)
 
 
-# Which minimum did a run find, and how often?
+# Classification of runs by minima
 
 
 SIGMA = 0.5
 
 
 def student(start, semantic, positional, **other):
-    """A student of size q = 1 with these cosines."""
+    """Return a student of size q = 1 with these cosines."""
     return {
         "start": start,
         "optimizer": "lbfgs",
@@ -260,7 +261,7 @@ def student(start, semantic, positional, **other):
 
 @pytest.fixture
 def informed():
-    """The minima of both starts on one data set."""
+    """Return the minima of both starts on one data set."""
     return pd.DataFrame([student("semantic", 0.9, 0.1), student("positional", 0.1, 0.6)])
 
 
@@ -270,7 +271,7 @@ def run(semantic, positional, **other):
 
 @pytest.mark.parametrize(("end", "side", "basin"), cases("basins"))
 def test_a_run_counts_for_the_basin_it_has_come_to(informed, end, side, basin):
-    """By cosines: of one run |m| is three times |theta|, and another one is half as large as the minima."""
+    """The cosines decide: in one run |m| is three times |theta|, and another run is half as large as the minima."""
     runs = classify(pd.concat([informed, pd.DataFrame([eval(end)])], ignore_index=True), SIGMA)
     assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
 
@@ -292,7 +293,7 @@ def test_the_minimum_is_that_of_the_same_sentences(informed):
 def test_cosines_are_those_of_the_weights():
     task, d, rng = Task(), 50, np.random.default_rng(0)
     teacher = rng.standard_normal(d)
-    teacher *= d**0.5 / np.linalg.norm(teacher)  # of the length that the cosines take it to have
+    teacher *= d**0.5 / np.linalg.norm(teacher)  # gives the teacher the length that the cosines assume
     weights = 0.3 * rng.standard_normal(d) - 0.2 * teacher
     row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
     known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
@@ -300,7 +301,7 @@ def test_cosines_are_those_of_the_weights():
 
 
 def test_runs_on_a_data_set_that_are_alike_count_less():
-    """Variance of the shares 4/5, 3/5, 1/5 and 2/5: 1/15, of independent runs it would be 1/20."""
+    """The variance of the shares 4/5, 3/5, 1/5 and 2/5 is 1/15; for independent runs it would be 1/20."""
     runs = pd.Series(np.repeat([1, 0] * 4, [4, 1, 3, 2, 1, 4, 2, 3]), np.repeat(range(4), 5))
     assert arrivals._independent_runs(runs.groupby(level=0), 0.5) == pytest.approx(15)
 

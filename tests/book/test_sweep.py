@@ -1,4 +1,4 @@
-"""The sweep: the same numbers from any executor, resumable after anything, and checked by recomputing."""
+"""The sweep: the same results from any executor, continuation after any interruption, and checks by recomputation."""
 
 import contextlib
 import dataclasses
@@ -29,12 +29,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The frame of a sweep that nothing disturbed."""
+    """Return the frame of an undisturbed sweep."""
     return swept(tmp_path_factory.mktemp("undisturbed"), grid())
 
 
 def swept(folder, cells, work=work, executor=None):
-    """Frame of a sweep, over a thread if nothing else."""
+    """Return the frame of a sweep, in a thread by default."""
     with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
         assert run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [], 0)
         (path,) = export(stored, folder)
@@ -43,7 +43,7 @@ def swept(folder, cells, work=work, executor=None):
 
 @pytest.fixture(scope="module")
 def local():
-    """A Dask cluster of two workers on this machine."""
+    """Yield a Dask cluster of two workers on this machine."""
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as running:
         yield running
 
@@ -53,7 +53,7 @@ POOLS = ("one process", "two processes", "cluster")
 
 @pytest.fixture
 def pool(request):
-    """Function that gives a fresh context of the executor so named."""
+    """Return a function that makes a new context of the executor with a given name."""
 
     def context(name):
         if name == "cluster":
@@ -68,13 +68,13 @@ def sweep(cells, store, executor, work=work):
 
 
 def keys(cells):
-    """The cells' keys."""
+    """Return the keys of the cells."""
     return {key(canonical(cell)) for cell in cells}
 
 
 @pytest.fixture
 def start():
-    """Start the toy sweep as a process in a process group of its own, ended with the test."""
+    """Return a function that starts the toy sweep in its own process group, which ends with the test."""
     started = []
 
     def begin(*arguments):
@@ -92,7 +92,7 @@ def start():
 
 
 def gone(process, within):
-    """Whether every process of the group ends in `within` seconds; init may reap an ended one later."""
+    """Return whether every process of the group ends in `within` seconds; init may remove an ended process later."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         process.poll()
@@ -130,7 +130,7 @@ def test_workers_use_one_thread_and_the_caller_keeps_its_own(store, pool, local,
 
 @pytest.mark.fast
 def test_stored_cells_are_skipped_and_repeated_ones_computed_once(store):
-    """The store would refuse a second result."""
+    """The store would refuse a second result of a cell."""
     with ThreadPoolExecutor(2) as executor:
         assert sweep(grid()[:20] * 2, store, executor) == (20, 0, [], 0)
         assert sweep(grid(), store, executor) == (40, 20, [], 0)
@@ -153,8 +153,8 @@ def test_failed_cells_are_reported_and_tried_again(store, capfd):
 
 
 def test_dead_worker_is_one_clear_line_and_loses_nothing(store, monkeypatch):
-    monkeypatch.setattr(store_sweep, "QUEUE_SIZE", 1)
-    before = [Cell(0.5, fault="SIGTERM"), *grid()[:20]]  # of which a worker leaves it to its parent what happens
+    monkeypatch.setattr(store_sweep, "QUEUE_LENGTH", 1)
+    before = [Cell(0.5, fault="SIGTERM"), *grid()[:20]]  # a worker leaves the reaction to this signal to its parent
     cells = [*before, Cell(0.5, fault="die"), *grid()[20:]]
     with pytest.raises(SweepError, match="a worker process died") as caught, process_pool(1) as executor:
         sweep(cells, store, executor)
@@ -171,7 +171,7 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
         time.sleep(rng.uniform(0, 0.05))
         os.killpg(process.pid, signal.SIGKILL)
         out += process.communicate()[0]
-        reported = dict(line.split() for line in out.split("\n")[:-1])  # the kill may cut the last line
+        reported = dict(line.split() for line in out.split("\n")[:-1])  # the kill may cut off the last line
         assert reported and not reported.keys() & stored.keys()
         with Store(path) as results:
             now = {key(text): rows[0]["q"].hex() for text, rows, _ in results.items()}
@@ -194,14 +194,14 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
     [*((end, "processes") for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)), (signal.SIGINT, "cluster")],
 )
 def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, local, end, where):
-    # A worker of the cluster outlives the run, and ends the cell it has begun: that one takes no hour.
+    # A worker of the cluster outlives the run and finishes its cell, which must be quick.
     long, where = (5, local.scheduler_address) if where == "cluster" else (3600, where)
     process = start(tmp_path / "s.sqlite", 0.01, long, where)
     reported = {process.stdout.readline().split()[0] for _ in range(40)}
     if end == signal.SIGKILL:
         process.kill()
     else:
-        os.killpg(process.pid, end)  # as a terminal and a cluster's scheduler do: the workers get it too
+        os.killpg(process.pid, end)  # a terminal and a scheduler send the signal to the workers as well
     assert gone(process, within=2)
     assert process.wait() == (-end if end == signal.SIGKILL else -signal.SIGINT)
     assert process.stdout.read() == ""

@@ -1,4 +1,4 @@
-"""Where students cross, and thresholds of the pages, on data with known answers."""
+"""Crossings of students, and thresholds of the pages, on data with known answers."""
 
 from types import SimpleNamespace
 
@@ -27,18 +27,18 @@ ALPHAS = np.linspace(0, 2, 11)
 
 
 def lines(rows, **more):
-    """Rows of theory from (what, omega, alpha, alpha_error)."""
+    """Return rows of theory from (what, omega, alpha, alpha_error)."""
     return pd.DataFrame(rows, columns=["what", "omega", "alpha", "alpha_error"]).assign(**more)
 
 
 def noisy_line(rng, noise, instances=24):
-    """Gaps 1.3 - alpha with independent noise; alpha by instance."""
+    """Return the gaps 1.3 - alpha with independent noise, alpha by instance."""
     values = (1.3 - ALPHAS)[:, None] + noise * rng.standard_normal((len(ALPHAS), instances))
     return pd.DataFrame(values, index=pd.Index(ALPHAS, name="alpha"))
 
 
 def test_the_error_of_a_crossing_is_that_of_both_means_beside_it_over_the_slope():
-    """To first order a crossing halfway between two alphas moves by the mean of what the gaps there move by."""
+    """To first order, a crossing halfway between two alphas is shifted by the mean of the shifts of the two gaps."""
     gaps = noisy_line(np.random.default_rng(2), 0.01)
     beside = gaps.loc[[ALPHAS[6], ALPHAS[7]]]
     alpha, error = crossing(gaps, 8000)
@@ -48,13 +48,13 @@ def test_the_error_of_a_crossing_is_that_of_both_means_beside_it_over_the_slope(
 
 @pytest.mark.parametrize("means, expected", cases("falls"))
 def test_the_last_fall_through_zero(means, expected):
-    """In the first case an earlier fall is chance."""
+    """In the first case an earlier crossing is a fluctuation."""
     means = np.array(means.split(), float)
     assert last_fall(np.arange(float(len(means))), means) == pytest.approx(float(expected), nan_ok=True)
 
 
 def test_a_crossing_is_the_last_one():
-    """Below the transition both starts end alike, and chance lets their difference cross zero."""
+    """Below the transition both starts end in the same minimum, and their difference crosses zero by chance."""
     gaps = noisy_line(np.random.default_rng(0), 0.0)
     gaps.iloc[:4] = np.array([1e-9, -1e-9, 1e-9, 1e-9])[:, None]
     assert crossing(gaps, 50)[0] == pytest.approx(1.3)
@@ -65,7 +65,7 @@ def test_no_shift_without_a_fall():
     falling = noisy_line(np.random.default_rng(0), 0.0)
     assert np.isnan(shift_against_control(falling, -falling)).all()
     level = noisy_line(np.random.default_rng(1), 0.1) * 0
-    level.iloc[:, 0], level.iloc[5, 1] = [1, -1] * 5 + [1], 3  # falls again and again, and on the whole not at all
+    level.iloc[:, 0], level.iloc[5, 1] = [1, -1] * 5 + [1], 3  # crosses zero repeatedly without a trend
     assert np.isfinite(crossing(level, 10)[0])
     assert np.isnan(shift_against_control(level, level)).all()
 
@@ -90,7 +90,7 @@ def test_the_names_of_rows_of_theory_are_known_and_a_slip_is_refused():
         rows_of(table, "semantic at critcal")
 
 
-# Lines of theory that several pages read
+# Lines of theory that several pages use
 
 
 def test_an_omega_at_which_no_losses_cross_is_named(monkeypatch):
@@ -107,7 +107,7 @@ def test_lines_of_theory_are_those_of_figure_3_where_it_has_them(profile):
     assert [cell in grid("fig03_theory", profile) for cell in cells] == [True, False]
 
 
-# Thresholds with one step of breaking, by hand
+# Thresholds with one step of replica symmetry breaking, by hand
 
 
 def solution(q0, gap, theta, q1_error=0.0, theta_error=0.0):
@@ -122,12 +122,12 @@ def at(task, q, theta):
 
 
 def test_alpha_l_moves_with_the_test_error_of_a_minimum():
-    """A minimum predicts with its size q1, whatever the overlap of two of them."""
+    """The test error of a minimum depends on its self-overlap q1 and not on the overlap of two minima."""
     task, slope = Task(omega=0.1), -2e-3
     ground, typical = solution(0.06, 0.003, 0.09, 1e-4, 2e-4), solution(0.058, 0.004, 0.088, 2e-4, 1e-4)
     shift, error = threshold.linear_shift(task, slope, ground, typical)
     change = at(task, 0.063, 0.09) - at(task, 0.062, 0.088)
-    assert shift == pytest.approx(change / 2e-3) and change < 0  # predicts better: needs fewer data
+    assert shift == pytest.approx(change / 2e-3) and change < 0  # a better prediction needs fewer data
     steps = [
         [at(task, q + up, theta) - at(task, q, theta), at(task, q, theta + over) - at(task, q, theta)]
         for q, theta, up, over in ((0.063, 0.09, 1e-4, 2e-4), (0.062, 0.088, 2e-4, 1e-4))
@@ -137,7 +137,7 @@ def test_alpha_l_moves_with_the_test_error_of_a_minimum():
 
 
 def test_a_moved_threshold_is_where_the_moved_losses_cross(monkeypatch):
-    """By hand: lines of loss that cross at 0.8, each moved by breaking, with errors that the scrambles share."""
+    """By hand: losses that are lines cross at 0.8 and are shifted by breaking; the scrambles share their errors."""
     shifts, slopes = {"semantic": -3e-6, "positional": -8e-6}, {"semantic": 1e-3, "positional": 2e-3}
     noise = {"semantic": 1e-6 * np.array([1.0, 3.0, -1.0, 5.0]), "positional": 1e-6 * np.array([2.0, 3.0, 1.0, 6.0])}
 
@@ -152,7 +152,8 @@ def test_a_moved_threshold_is_where_the_moved_losses_cross(monkeypatch):
     symmetric = Threshold(Measured(0.8, 3e-3), {"semantic": semantic})
     monkeypatch.setattr(threshold, "threshold", lambda *given: symmetric)
     monkeypatch.setattr(threshold, "one_step", one_step)
-    errors = {None: Measured(2.0e-3, 6e-6), 0.0: Measured(1.99e-3, 8e-6)}  # of the ground state, and without weights
+    # Test errors of the ground state, and of the typical minima.
+    errors = {None: Measured(2.0e-3, 6e-6), 0.0: Measured(1.99e-3, 8e-6)}
     monkeypatch.setattr(threshold, "_test_error", lambda task, state: errors[state.valley.y])
     rows = pd.DataFrame(broken_thresholds(OneStepThresholdsCell("any", Task(), 64, 4, 7))).set_index("what")
     critical, linear = rows.loc["critical"], rows.loc["linear"]
@@ -161,7 +162,7 @@ def test_a_moved_threshold_is_where_the_moved_losses_cross(monkeypatch):
     assert losses["semantic"] == pytest.approx(losses["positional"], rel=1e-9) and alpha == pytest.approx(0.805)
     apart = noise["positional"] - noise["semantic"]
     assert critical["shift_error"] == pytest.approx(apart.std(ddof=1) / 2 / 1e-3)
-    # The ground state predicts worse by 1e-5: at alpha_l + 0.005 it is as good again.
+    # The ground state has a test error that is higher by 1e-5, which is compensated at alpha_l + 0.005.
     assert linear["shift"] == pytest.approx(0.005) and linear["shift_error"] == pytest.approx(5e-3)
     for row in (critical, linear):
         assert row["alpha"] == pytest.approx(0.8 + row["shift"]) and row["symmetric_error"] == 3e-3

@@ -1,4 +1,4 @@
-"""Figures for wide screens: panels beside one another, which look as before, with labels of their own."""
+"""Figures for wide screens: panels side by side with the same look as before, and with their own labels."""
 
 import re
 
@@ -11,7 +11,7 @@ from attention_book.render.style import COLOURS, draw_points, panels
 
 @pytest.fixture
 def figure():
-    """A figure with all kinds of legends: of the figure, above a panel, and inside one."""
+    """Return a figure with all kinds of legends: for the figure, above a panel, and inside a panel."""
     drawn, axes = panels(3, 3, sharex=True)
     for panel, name in zip(axes, "abc"):
         panel.plot([1, 2], color=COLOURS["semantic"], label="line")
@@ -28,7 +28,7 @@ def figure():
 
 
 def looks(figure):
-    """What is seen of a figure, without the places of words and legends and without ticks."""
+    """Return a description of a figure, without ticks and without the places of words and legends."""
     figure.draw_without_rendering()
     text = re.sub(r"(?<=legend at )[-.\d]+ [-.\d]+|(?<=\") [-.\d]+ [-.\d]+(?=;|\n|$)", "", seen.text_of(figure))
     return re.sub(r"^([xy] .*? to [-.\d]+);[^;\n]*", r"\1", text.replace(" / ", " "), flags=re.MULTILINE).splitlines()

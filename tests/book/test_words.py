@@ -1,4 +1,4 @@
-"""Words by hand: which numbers a page quotes, and what captions, alternative texts and formulas say."""
+"""Hand-written text: the numbers that a page quotes, captions, alternative texts and formulas."""
 
 import re
 
@@ -17,7 +17,7 @@ FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 
 
 def described(text):
-    """Kind and words of the captions and alternative texts of a page's figures, figure by figure."""
+    """Yield the kind and the words of the captions and alternative texts of each figure of a page."""
     for header in CELL.findall(text):
         found = DESCRIBED.findall(header)
         if found:
@@ -30,7 +30,7 @@ def quoted(text):
 
 @pytest.mark.parametrize("page", TEXTS)
 def test_a_page_quotes_all_numbers_that_it_makes_and_no_others(page):
-    """The landing page quotes those of its notebook, and so do other plain pages."""
+    """The landing page and other plain pages quote the numbers of the landing notebook."""
     names = (name for cell in reference.kept(page) for name in cell)
     made = {name.split()[0] for name in names if name.endswith("papermill.record/text/plain")}
     text = "".join(BOOK.values()) if page == "landing" else TEXTS[page]
@@ -38,7 +38,7 @@ def test_a_page_quotes_all_numbers_that_it_makes_and_no_others(page):
 
 
 def test_what_is_written_by_hand_is_as_before(compare):
-    """Of each page the numbers that it quotes, in order; captions and alternative texts; formulas."""
+    """Of each page the quoted numbers in their order, captions, alternative texts and formulas are recorded."""
     lines = []
     for page, text in {**BOOK, **TEXTS}.items():
         prose = CELL.sub("", text)

@@ -1,4 +1,4 @@
-"""What is read off the scripts' page: tables by NumPy, drawings in the numbers of their axes."""
+"""Readers of the page of scripts: tables interpolated by NumPy, and drawings in the numbers of their axes."""
 
 import re
 from functools import cache
@@ -13,11 +13,11 @@ from scipy.optimize import brentq
 from attention_phases import Task
 from attention_phases.theory.branches import OWN_OVERLAP
 
-SIGMA, LAM = 0.6, 0.02  # neither is the book's: what is forgotten or taken twice shows
+SIGMA, LAM = 0.6, 0.02  # values that differ from the book's, so that a value left out or used twice is noticed
 RHO = SIGMA**2
 MADE = Task(omega=0.27, sigma=SIGMA, lam=LAM, matrix=((0.7, 0.3), (0.45, 0.55)))
 PARTS = ("values", "errors")
-QUANTITIES = {  # of panels and rows of numbers, by words of their titles: name and scale
+QUANTITIES = {  # name and scale of panels and rows of numbers, by words of their titles
     "training loss": ("train_loss", 1e3),
     "test error": ("test_mse", 1e3),
     "θ/σ²": ("theta", 1),
@@ -32,7 +32,7 @@ def load(page, address):
 
 
 class Theory:
-    """What the tables of a task say, by the library's interpolation and by NumPy."""
+    """The tables of a task, interpolated by the library's method and by NumPy."""
 
     def __init__(self, task):
         self.task, self.nodes = task, {}
@@ -43,7 +43,7 @@ class Theory:
                 self.nodes[name].append(Nodes(omega, np.array(line["alpha"]), values, errors))
 
     def along(self, what, omega, count=4):
-        """Value and error of a curve, NaN outside of it."""
+        """Return the value and error of a curve, NaN outside its range."""
         table = self.task[what] if isinstance(what, str) else what
         nodes = np.array(table["omega"])
         if not nodes[0] - 1e-6 <= omega <= nodes[-1] + 1e-6:
@@ -53,7 +53,7 @@ class Theory:
 
     @cache  # noqa: B019
     def linear(self, omega):
-        """alpha_l and its error: where test errors cross near the stored one, else as stored."""
+        """Return alpha_l and its error: the crossing of test errors close to the stored alpha_l, or the stored one."""
         stored, (baseline, error) = self.along("linear", omega), self.along("baseline", omega)
         ends = stored[0] + max(3 * stored[1], 0.02) * np.array([-1, 1])
         ends[1] = min(ends[1], max(line.alpha[-1] for line in self.nodes["semantic"]))
@@ -73,7 +73,7 @@ class Theory:
         return {what: self.along(what, omega) for what in ("baseline", "critical")} | {"linear": self.linear(omega)}
 
     def range(self, name, omega):
-        """Between which alpha there is a valley; None where there is none."""
+        """Return the range of alpha in which there is a valley, or None."""
         start = self.along(self.task["begins"][name], omega, 2)[0]
         if np.isnan(start) or omega > self.task["branches"][name]["omega"][-1] + 1e-6:
             return None
@@ -82,13 +82,13 @@ class Theory:
 
     @cache  # noqa: B019
     def minimum(self, name, omega, alpha):
-        """Of each quantity value, error, and the ends of its band; None where there is no valley."""
+        """Return the value, the error and the band of each quantity, or None where there is no valley."""
         within = self.range(name, omega)
         if within is None or not within[0] <= alpha <= within[1]:
             return None
         values, errors = (interpolate(self.nodes[name], omega, alpha, part) for part in PARTS)
         if values is None or errors is None:
-            return {}  # beyond the last node, where both extrapolate
+            return {}  # beyond the last node both values would be extrapolations
         (loss, test, q, square), errors = values, abs(errors)
         low, own, high = np.sqrt(np.maximum(square + errors[3] * np.array([-1, 0, 1]), 0)) / RHO
         ridge = LAM * q / RHO / 2
@@ -103,7 +103,7 @@ class Theory:
 
 
 def says(text, *expected):
-    """Whether the numbers of a text "1.23 ± 0.04" are these to half of a unit of their last digits."""
+    """Return whether a text such as "1.23 ± 0.04" has these numbers, to half a unit of their last digits."""
     numbers = re.findall(r"−?\d+(?:\.\d+)?", text)
     units = [10.0 ** -len(number.partition(".")[2]) for number in numbers]
     told = [float(number.replace("−", "-")) for number in numbers]
@@ -114,14 +114,14 @@ DRAWN = case_text("drawn.js")
 
 
 class Drawing:
-    """A drawing in the numbers of its axes, as their ticks have it."""
+    """A drawing in the numbers of its axes, which are read from their ticks."""
 
     def __init__(self, svg):
         read = svg.evaluate(DRAWN)
         self.words = read["words"]
         self.rulers, self.pixel = [], []
         for axis, ticks in enumerate(read["ticks"]):
-            at = np.array([tick[axis] - 0.5 for tick in ticks])  # where d3 makes lines sharp
+            at = np.array([tick[axis] - 0.5 for tick in ticks])  # d3 shifts ticks by half a pixel to make lines sharp
             value = np.array([float(tick[2].replace("−", "-")) for tick in ticks])
             assert len(at) > 1
             slope, zero = np.polyfit(at, value, 1)
@@ -137,7 +137,7 @@ class Drawing:
         return np.array(pixels) * [slope for slope, _ in self.rulers] + [zero for _, zero in self.rulers]
 
     def rings(self, d):
-        """The points of each part of a path."""
+        """Return the points of each part of a path."""
         rings, x, y = [], 0.0, 0.0
         for letter, numbers in re.findall(r"([MLHV])([^MLHVZ]*)", d):
             numbers = [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", numbers)]
@@ -150,7 +150,7 @@ class Drawing:
         return [rings for drawn, rings in self.shapes if drawn == kind]
 
     def same(self, kind, *expected):
-        """Whether what is drawn of a kind are these points, to a fiftieth of a pixel; nothing else."""
+        """Return whether the drawn shapes of a kind are exactly these points, to a fiftieth of a pixel."""
         drawn = [ring for rings in self.of(kind) for ring in rings]
         assert len(drawn) == len(expected), (kind, len(drawn), len(expected))
         for ring, points in zip(drawn, expected):
@@ -163,9 +163,9 @@ def view(page, matrix, omega, alpha):
 
 
 def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1, critical=1.15):
-    """Rows as a worker sends them: losses cross, some leave their valley, some of them to zero weights.
+    """Return rows as a worker sends them: losses cross, and some students leave their valley, some to zero weights.
 
-    stay: shares of semantic and of positional students that do not.
+    stay: shares of semantic and of positional students that remain
     """
     names = [*OWN_OVERLAP, "random"]
     for alpha in alphas:
@@ -182,21 +182,21 @@ def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1, critical=1.15):
 
 
 def answered(page, train, rows):
-    """Press a button of the trainer, let the worker send these rows, and return what is said."""
+    """Press a button of the trainer, send these rows as the worker, and return the text."""
     page.locator(f".explorer-training button[value={train}]").click()
     page.evaluate("rows => [...rows, null].forEach(row => jobs.at(-1).answered(row))", rows)
     page.evaluate(FRAMES)
     return page.locator(".explorer-training output").inner_text()
 
 
-SHARES = np.array([1.7 * k / 24 - 0.35 for k in range(25)])  # of the landscape's plane
+SHARES = np.array([1.7 * k / 24 - 0.35 for k in range(25)])  # coordinates of the plane of the landscape
 PLANES = """surfaces => { const {answered} = jobs.find(({name}) => name === "planes");
     surfaces.forEach(surface => answered({...surface, alpha: 1})); }"""
 ANSWER = "points => { points.forEach(point => jobs.at(-1).answered(point)); jobs.at(-1).answered(null); }"
 
 
 def surfaces(rng, count):
-    """Of several data sets, as a worker sends them; the two halves of a plane differ."""
+    """Return surfaces of several data sets as a worker sends them; the two halves of a plane differ."""
     b, a = np.meshgrid(SHARES, SHARES, indexing="ij")
     for _ in range(count):
         rough = 1e-5 * rng.standard_normal(a.shape)

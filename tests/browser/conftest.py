@@ -1,4 +1,4 @@
-"""The book's scripts on one page made of their sources, on tables of which one is made up."""
+"""The scripts of the book on one page, with tables of which one is artificial."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from attention_phases import Measured
 from browser import LAM, MADE, SIGMA, Theory, load
 
 STATIC = HERE / "book/_static"
-SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "readout.js", "search.js")  # without the data
+SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "readout.js", "search.js")  # without the script of the data
 PAGE = case_text("scripts.html")
 WORKER = "window.inWorker = () => (name, job, answered) => { name && jobs.push({name, job, answered}); };"
 WORDS = "alpha_c α_c theta loss losses training trained the of semantic positional weight attention_phases q valleys"
@@ -23,7 +23,7 @@ WORDS += " optimiser optimizers"
 
 
 def made_up(task, rng):
-    """A task whose tables are those of another one, shaken, each line without some nodes, errors ten times as large."""
+    """Return a task with the tables of another task, changed at random, with gaps and ten times larger errors."""
 
     def shaken(part):
         if not isinstance(part, dict):
@@ -48,7 +48,7 @@ def made_up(task, rng):
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
-    """What `explorer-data.js` holds, with constants of our own and a third task, made up."""
+    """Return the content of `explorer-data.js`, with other constants and with a third, artificial task."""
     folder = tmp_path_factory.mktemp("scripts")
     write_script(folder)
     text = (folder / "explorer-data.js").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(chromium, data, tmp_path_factory):
-    """A page of all scripts; jobs of its workers wait in `jobs`, to be answered by hand."""
+    """Yield a page with all scripts; jobs for its workers wait in `jobs`, and tests answer them."""
     shown, rng = [], np.random.default_rng(12)
     Page("fig01_landscape", HTML=shown.append, task=MADE, critical=Measured(1.234, 0.001)).cell_of("MOVING")
     parts = [(HERE / f"book/{name}.html").read_text(encoding="utf-8") for name in ("explorer", "hint")]
@@ -73,7 +73,7 @@ def page(chromium, data, tmp_path_factory):
     anchors = [("", "part", "term-word", "all-figures")[: rng.integers(1, 5)] for _ in range(40)]
     pages = ([[anchor, words(2), words(rng.integers(5, 120))] for anchor in some] for some in anchors)
     texts = {f"book/page_{k}": page for k, page in enumerate(pages)}
-    for k, word in enumerate(("gpu", "replica")):  # which no page has together
+    for k, word in enumerate(("gpu", "replica")):  # words that no real page has together
         texts[f"book/page_{k}"][0][2] += f" {word}"
     style, given = (STATIC / "explorer.css").read_text(encoding="utf-8"), json.dumps(data)
     path = tmp_path_factory.mktemp("page") / "page.html"

@@ -1,4 +1,4 @@
-"""What the explorer says and draws, against an independent computation on random tables."""
+"""Words and drawings of the explorer, compared with an independent computation on random tables."""
 
 import re
 from collections import Counter
@@ -19,7 +19,7 @@ from browser import QUANTITIES, Drawing, Theory, says, view
 
 @pytest.mark.parametrize("matrix", EXPERIMENTS)
 def test_the_explorer_carries_the_stored_theory_and_its_errors(data, matrix):
-    """Errors: of the quadrature as they are stored, and what the neighbours say of a node that they are not given."""
+    """Each error combines the stored quadrature error with the interpolation error that neighbouring nodes give."""
     lines, task = read(EXPERIMENTS[matrix], "paper"), data["tasks"][matrix]
     for what, name in (("critical", "alpha"), ("linear", "alpha"), ("baseline", "test_mse")):
         rows = lines[lines["what"] == what].sort_values("omega")
@@ -41,7 +41,7 @@ def test_the_explorer_carries_the_stored_theory_and_its_errors(data, matrix):
                 row = rows.iloc[abs(rows.index - line.alpha[i]).argmin()]
                 assert line.values[i] == pytest.approx([*row[["train_loss", "test_mse", "q"]], row[own] ** 2], rel=1e-6)
                 errors = np.array([row[f"{name}_error"] for name in ("train_loss", "test_mse", "q", own)])
-                errors[3] *= 2 * row[own]  # of the square
+                errors[3] *= 2 * row[own]  # error of the square
                 assert (line.errors[i] >= errors * (1 - 1e-6)).all()
                 if 1 < i < len(line.alpha) - 2 and 1 < k < len(nodes) - 2:
                     others = [nodes[k + by] for by in (-2, -1, 1, 2)]
@@ -57,7 +57,7 @@ def test_the_explorer_carries_the_stored_theory_and_its_errors(data, matrix):
 
 
 def through(x, y, at):
-    """The cubic through the four nodes around a point."""
+    """Return the cubic polynomial through the four nodes around a point."""
     first = np.clip((x <= at).sum() - 2, 0, len(x) - 4)
     return KroghInterpolator(x[first : first + 4], y[first : first + 4])(at)
 
@@ -68,7 +68,7 @@ ROWS = QUANTITIES | {"ridge": ("ridge", 1e3), "misfit": ("misfit", 1e3)}
 
 @pytest.mark.parametrize("matrix", [*EXPERIMENTS, "made"])
 def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
-    """Wherever the sliders lead, between the stored omegas and on them."""
+    """The sliders move to the stored omegas and between them."""
     theory, heads, rng = theories[matrix], Counter(), np.random.default_rng(3)
     places = [(0.02 + 0.005 * o, 0.02 + 0.01 * a) for o, a in rng.integers((97, 199), size=(60, 2)).tolist()]
     for omega in (0.04, 0.05, 0.06, 0.2, 0.25, 0.27, 0.3):
@@ -124,13 +124,13 @@ def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
         if kind == "win":
             assert says(head, 100 * lead / losses[other][0])
             assert says(re.search(r"difference is (.*?) \(in", rest)[1], 1e3 * lead, 1e3 * error), rest
-        assert said["winner"] == (winner if kind in ("win", "alone") else "")  # whose words are shown
+        assert said["winner"] == (winner if kind in ("win", "alone") else "")  # the winner whose words are shown
         if kind in ("win", "alone"):
             (test, error), (linear, noise) = minima[winner]["test_mse"][:2], curves["baseline"]
             joined, told = ("It also", "better than") if test < linear else ("But it", "worse than")
             if abs(test - linear) < 2 * np.hypot(error, noise):
                 joined, told = "It", "as well as"
-            else:  # never against the line on the map
+            else:  # must not contradict the line on the map
                 assert winner == "positional" or (test < linear) == (alpha > curves["linear"][0])
             heads[told] += 1
             assert f"predicts new sentences {told} the linear model" in rest
@@ -149,7 +149,7 @@ def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
 
 
 def sides(ring):
-    """Of an area along x: x, one side and the other."""
+    """Return x, one side and the other side of an area along x."""
     there, back = ring[: len(ring) // 2], ring[len(ring) // 2 :][::-1]
     assert (there[:, 0] == back[:, 0]).all()
     return there[:, 0], *np.sort([there[:, 1], back[:, 1]], axis=0)
@@ -174,7 +174,8 @@ def test_the_panels_draw_the_theory_along_alpha(page, theories, matrix, omega, a
             x, low, high = sides(band)
             assert len(x) > 55 and x[0] <= from_ + 0.05 and x[-1] >= to - 0.05 and (x == curve[:, 0]).all()
             compared = 0
-            for at, *drawn in [*zip(x, low, curve[:, 1], high)][1:-1]:  # at its ends an overlap is a root
+            # At its ends the overlap behaves like a square root.
+            for at, *drawn in [*zip(x, low, curve[:, 1], high)][1:-1]:
                 minimum = theory.minimum(name, omega, round(at, 5))
                 if minimum:
                     expected = scale * np.maximum(np.array(minimum[key])[[2, 0, 3]], 0)
@@ -220,11 +221,11 @@ def test_the_map_draws_who_wins_where(page, theories, matrix):
         assert (abs(border - np.maximum(expected, 0.02)) < 0.02 * np.array(drawing.pixel)).all(), name
 
     def among(kind, points):
-        """How many of the areas of a kind contain each point."""
+        """Return how many areas of a kind contain each point."""
         parts = [sum(Outline(ring).contains_points(points) for ring in rings) % 2 for rings in drawing.of(kind)]
         return np.sum([0 * points[:, 0], *parts], axis=0)
 
-    rows = 0.02 + 0.0495 * np.arange(41)[1:-1]  # of the grid that shades are made of, on which they are exact
+    rows = 0.02 + 0.0495 * np.arange(41)[1:-1]  # points of the grid of the shades, at which they are exact
     points = np.array([(omega, alpha) for omega in omegas[1:-1:7] for alpha in rows[::2]])
     regions = {name: among(f"region {name}", points + np.array([1e-5, 0])) for name in OWN_OVERLAP}
     alone, compared = among("alone", points + np.array([1e-5, 0])), Counter()

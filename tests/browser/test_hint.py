@@ -1,5 +1,8 @@
-"""The picture of the landing page: what it draws and says of students, in the place of whose workers a test answers,
-and that its files show what the students do today."""
+"""The picture of the landing page: its drawings and words, and whether its files show the current behaviour of
+students.
+
+The tests take the place of the workers.
+"""
 
 import re
 from io import BytesIO
@@ -25,7 +28,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 @pytest.fixture
 def hint(chromium, tmp_path):
-    """A function that opens the picture as its file has it, and the page's complaints, of which there must be none."""
+    """Return a function that opens the picture as in its file, and check that the page has no complaints."""
     complaints, context = [], chromium.new_context(viewport=PHONE)
     address = picture.write_page(tmp_path, opening="").as_uri()
 
@@ -42,7 +45,7 @@ def hint(chromium, tmp_path):
 
 
 def rolled(counts=KINDS):
-    """Points of twenty students, on their way and at their ends."""
+    """Return points of twenty students, on their way and at their ends."""
     ends = [name for name, count in counts.items() for _ in range(count)]
     for k, end in enumerate(ends):
         yield {"k": k, "m": 0.0, "theta": 0.1, "loss": 1.0}
@@ -50,7 +53,7 @@ def rolled(counts=KINDS):
 
 
 def surfaces(job, rng):
-    """Of each data set the loss on the plane, with minima at the same places; two of them have lost a minimum."""
+    """Return the loss of each data set on the plane, with equal places of the minima; two sets lack a minimum."""
     a, b = np.meshgrid(job["shares"], job["shares"])
     for k, _ in enumerate(job["seeds"]):
         p, s = rng.uniform(4e-3, 5e-3), rng.uniform(3e-3, 3.5e-3)
@@ -71,7 +74,7 @@ def test_a_hint_moves_the_start_and_its_students_are_counted(hint):
     page.wait_for_function(ASKED, arg=["rolls", 1])
     job = page.evaluate(JOB, "rolls")
     assert (job["hint"], job["alpha"], job["d"], job["rate"], len({*job["seeds"]})) == (0.12, 2, 200, 2, 20)
-    assert page.evaluate(JOB, "planes") is None  # the losses are those of the file
+    assert page.evaluate(JOB, "planes") is None  # the losses come from the file
     points = [*rolled()]
     page.evaluate("points => points.forEach(jobs.at(-1).answered)", points[:10])
     page.evaluate(FRAMES)
@@ -121,7 +124,7 @@ def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hin
     assert page.locator(".hint .mirror").count() == 2
     lowest = page.locator(".hint .depth").last.get_attribute("d")
     rings = [np.array(NUMBER.findall(ring), float).reshape(-1, 2) for ring in lowest.split("Z") if ring]
-    for theta in (0.6, -0.6):  # the deeper valley and its mirror image, and neither of the others
+    for theta in (0.6, -0.6):  # the deeper valley and its mirror image, and no other valley
         place = 218, 6 + (1.2 - theta) * 140
         assert sum(Outline(ring).contains_point(place) for ring in rings) == 1
     assert not any(Outline(ring).contains_point((218 + 0.9 * 110, 174)) for ring in rings)
@@ -166,7 +169,7 @@ def test_a_pointer_drags_the_ring_and_a_finger_too(hint):
 
 
 def test_the_start_holds_the_hint_and_weights_that_vanish_are_told(hint):
-    """On random sentences: the overlap of the first point, and students of few sentences with a strong penalty."""
+    """On random sentences: the overlap of the first point, and students with a strong penalty and vanishing weights."""
     page = hint()
     first, sample = page.evaluate(case_text("begun.js"))
     assert first["theta"] == pytest.approx(sample)
@@ -189,7 +192,7 @@ def test_without_scripts_the_picture_has_its_numbers_and_no_instruction(hint):
 
 
 def same(text, other):
-    """The same words, and numbers to a fifth of a pixel."""
+    """Assert that two pictures have the same words, and numbers that agree to a fifth of a pixel."""
     numbers, others = (np.array(NUMBER.findall(some), float) for some in (text, other))
     return NUMBER.split(text) == NUMBER.split(other) and np.abs(numbers - others).max() < 0.21
 

@@ -1,4 +1,4 @@
-"""The landscape: the mean surface, its cut, and descents on it."""
+"""The landscape: the mean surface, its cross-section, and descents on it."""
 
 import re
 
@@ -19,7 +19,7 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     sent, root = [*surfaces(np.random.default_rng(8), len(job["seeds"]))], page.locator(".landscape")
     assert job["shares"] == pytest.approx(SHARES) and job["d"] == 200
     page.evaluate(PLANES, sent)
-    losses = np.mean([surface["losses"] for surface in sent], 0).reshape(25, 25)  # by b, the semantic share, and a
+    losses = np.mean([surface["losses"] for surface in sent], 0).reshape(25, 25)  # axes: b, the semantic share, and a
     p, s = np.mean([[[*minimum.values()] for minimum in surface["minima"]] for surface in sent], 0)
     middle = (p[2] + s[2]) / 2
     plane, cut = (Drawing(svg) for svg in root.locator("svg").all())
@@ -64,7 +64,7 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     paths = np.random.default_rng(9).uniform((0.3, 0.2), (0.7, 0.4), (len(sent), 5, 2))
     for k, minimum in enumerate((1, 1, 1, 0, 0)):  # the other descents end in neither valley
         end = [sent[k]["minima"][minimum][name] + 0.05 for name in ("m", "theta")]
-        paths[k, -1] = np.negative(end) if k in (0, 4) else end  # those two outside of the frame, in mirror images
+        paths[k, -1] = np.negative(end) if k in (0, 4) else end  # two of them end outside the frame, as mirror images
     paths[5, -1] = 0
     steps = [(k, *point) for step in range(5) for k, point in enumerate(paths[:, step])]
     page.evaluate(ANSWER, [{"k": k, "m": m, "theta": theta, "loss": 0.0} for k, m, theta in steps])
@@ -80,7 +80,7 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     assert frame[[0, 2]] == pytest.approx(np.array([[-0.4, 0.9], [1.5, -0.25]]), abs=0.01)
     clips = root.locator(".rolled, .ball").evaluate_all("all => all.map(part => getComputedStyle(part).clipPath)")
     assert len(clips) == 2 * len(sent) and {*clips} == {'url("#landscape-frame")'}
-    for size in (PHONE, DESK):  # what follows stays where it is
+    for size in (PHONE, DESK):  # the content below keeps its place
         page.set_viewport_size(size)
         assert status.evaluate(HIGH, "") == status.evaluate(HIGH, f"{counted}{rest.partition(' 1 stayed')[0]}")
     page.evaluate(FRAMES)

@@ -1,4 +1,4 @@
-"""The point of a figure next to the pointer."""
+"""The readout of the point of a figure closest to the pointer."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ POINTED = case_text("pointed.js")
 
 
 def test_the_point_next_to_the_pointer_is_told(page):
-    """Of points, of lines across, and of a map's cells, which give way to points that are near."""
+    """Points have priority over points of lines and over the cells of a map."""
     rng, boxes = np.random.default_rng(13), {"1": [0.1, 0.05, 0.45, 0.8], "2": [0.55, 0.15, 0.95, 0.9]}
     series = []
     for name, axes, count in (("few", 1, 6), ("many", 1, 25), ("cells", 2, 30), ("over", 2, 4)):

@@ -1,4 +1,4 @@
-"""The search, against all that pages say."""
+"""The search, compared with the complete text of the pages."""
 
 import re
 
@@ -11,9 +11,9 @@ FOUND = "items => items.map(item => [item.firstChild.getAttribute('href'), item.
 
 
 def words_of(text):
-    """Words as a search compares them: letters by their names, one word for α_c, the library's name one word."""
+    """Return the words of a text as the search compares them: Greek letters by name, and α_c as one word."""
     text = re.sub("attention[-_]phases", "attentionphases", text.lower())
-    text = re.sub("(?<=[a-z]{3}[iy])z(?=[aei])", "s", text)  # American spelling
+    text = re.sub("(?<=[a-z]{3}[iy])z(?=[aei])", "s", text)  # the search ignores American spelling
     names = {"alpha": "α", "theta": "θ", "omega": "ω"}
     return re.findall(r"[^\W_]+", re.sub("[_{}]", "", re.sub("[a-z]+", lambda word: names.get(word[0], word[0]), text)))
 
@@ -24,8 +24,8 @@ def stem(word):
 
 @pytest.mark.parametrize(("query", "known", "share"), cases("queries"))
 def test_a_search_finds_the_pages_that_say_most_of_it_or_of_the_nearest_words(page, query, known, share):
-    """known: the words that are found; share: whether a page has "every" one of them."""
-    typed = [word for word in words_of(query) if word not in ("of", "the")]  # which ask for nothing
+    """`known` are the words that are found; `share` tells whether a page must have "every" word."""
+    typed = [word for word in words_of(query) if word not in ("of", "the")]  # words without content
     pages, terms = page.evaluate("SEARCH_TEXTS"), [*dict.fromkeys(map(stem, words_of(known)))]
 
     def count(words, term):

@@ -1,4 +1,4 @@
-"""What the explorer says and draws of students, in the place of whose worker rows are made up."""
+"""Words and drawings of the explorer about students, whose rows are artificial instead of from a worker."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ ENDS = {"positions": "positional", "teacher": "semantic", "zero": "zero"}
 
 
 def leads_of(table):
-    """By how much the semantic loss is lower, on data sets whose students both stayed in their valley."""
+    """Return the difference of the two losses on data sets on which both students remained in their valley."""
     stayed = table[table["start"] == table["valley"]]
     losses = stayed.pivot(index=["alpha", "seed"], columns="start", values="train_loss").reindex(columns=[*OWN_OVERLAP])
     return (losses["positional"] - losses["semantic"]).dropna()
@@ -70,11 +70,11 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
     view(page, "standard", 0.3, 1.41)
     assert said.evaluate(grey) == (train == "circle")
     view(page, "standard", 0.305, 1.4)
-    assert page.evaluate("explorer.students()") == [] and said.evaluate(grey)  # of another task
+    assert page.evaluate("explorer.students()") == [] and said.evaluate(grey)  # students of another task
 
 
 def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
-    """At random places, of runs whose students stay or leave at random; nor is any dot outside of its frame."""
+    """Positions are random, and students remain or leave at random. No dot may lie outside its frame."""
     rng, told = np.random.default_rng(21), Counter()
     for number in range(24):
         train, alpha = ("circle", "sweep")[number % 2], round(rng.uniform(0.02, 2), 2)
@@ -114,7 +114,8 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
             kind = ("first", "last")[k]
             assert f"at α = {leads.index[k]:g}, the {kind} value that can be compared, {sure[k]} student" in text
         else:
-            kind, k = "cross", np.flatnonzero(leads["mean"] < 0)[-1]  # the last before semantic students win for good
+            # The last alpha before the semantic students win throughout.
+            kind, k = "cross", np.flatnonzero(leads["mean"] < 0)[-1]
             (x, y), (a, b) = leads.index[k : k + 2], leads["mean"].iloc[k : k + 2]
             place, (s, t) = x - a * (y - x) / (b - a), leads["sem"].iloc[k : k + 2]
             error = np.hypot((y - place) * s, (place - x) * t) / (b - a)  # to first order

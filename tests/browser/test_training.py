@@ -1,4 +1,4 @@
-"""What the browser trains: sentences, risk and minima, against the definition."""
+"""Training in the browser: sentences, risk and minima, compared with the definition."""
 
 from collections import Counter
 from itertools import pairwise
@@ -25,7 +25,7 @@ DESCENDED = """job => [...attentionTraining(explorerData).descents(
 
 
 class Sentences:
-    """Training sentences that the browser has drawn, and the risk as Eq. 3 has it, nothing of it reduced."""
+    """Training sentences from the browser, with the risk as in Eq. 3 and without any reduction."""
 
     def __init__(self, page, count, d, seed):
         drawn = page.evaluate(SAMPLED, [TASK, count, d, seed])
@@ -64,12 +64,12 @@ def test_the_risk_and_its_gradient_are_those_of_the_definition(page):
 
 
 def test_students_end_in_the_minima_of_the_risk(page):
-    """Those that begin in a valley: SciPy finds the same minimum, and the library's quadrature its test error."""
+    """For students that start in a valley, SciPy finds the same minimum, and the library the same test error."""
     d, cells = 40, [{"alpha": 1.6, "seed": 5}, {"alpha": 3.1, "seed": 6}]
     job = {"task": TASK, "d": d, "cells": cells}
     rows = page.evaluate("job => [...attentionTraining(explorerData).students(job)]", job)
     assert [row["start"] for row in rows] == ["semantic", "positional", "random"] * 2
-    other = {"omega": 0.5, "A": Task(matrix="alternative").matrix}  # where theory has no valley
+    other = {"omega": 0.5, "A": Task(matrix="alternative").matrix}  # a task without a valley in the theory
     ends = page.evaluate("job => [...attentionTraining(explorerData).students(job)]", job | {"task": other})
     assert {row["valley"] for row in ends} == {"zero"}
     for row in rows:
@@ -125,11 +125,12 @@ def test_the_plane_and_descents_on_it_are_those_of_the_risk(page):
 
 
 def test_balls_arrive_in_valleys_as_the_page_of_figure_15_counts(page, data):
-    """At random cosines, those of minima among them on the border between the valleys."""
+    """The cosines are random, and some are minima on the border between the valleys."""
     rng, rows, asked = np.random.default_rng(31), [], []
     for k in range(400):
         centres = np.sort(rng.uniform(0, 1, (2, 2)), 1) if k % 3 else rng.uniform(0, 1, (2, 2))
-        minima = {"semantic": centres[0, ::-1], "positional": centres[1]}  # cosines with the teacher, the positions
+        # Cosines with the teacher and with the positions.
+        minima = {"semantic": centres[0, ::-1], "positional": centres[1]}
         ball, slope = minima[rng.choice([*minima])] + rng.uniform(-0.25, 0.25, 2), 10 ** rng.uniform(-4, -2.5)
         given = [("random", abs(ball), slope), *((name, both, 0.0) for name, both in minima.items())]
         for start, (s, p), grad in given:
@@ -150,7 +151,7 @@ def test_the_same_seeds_roll_into_the_same_valleys(page):
     ends = {point["k"]: point for point in rolled if "valley" in point}
     assert rolled == again and rolled != other and [*sorted(ends)] == [0, 1]
     assert ends == {1 - point["k"]: point | {"k": 1 - point["k"]} for point in other if "valley" in point}
-    # Without a rate, by L-BFGS: from the same weights to where the students of the explorer end.
+    # Without a rate the page uses L-BFGS, and balls end where students with the same start weights end.
     ends = [point for point in page.evaluate(balls, job | {"seeds": [3, 4]}) if "valley" in point]
     cells = [{"alpha": job["alpha"], "seed": seed} for seed in (3, 4)]
     trained = page.evaluate("job => [...attentionTraining(explorerData).students(job)]", job | {"cells": cells})

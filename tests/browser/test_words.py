@@ -1,4 +1,4 @@
-"""All words that the scripts write, as they are recorded."""
+"""All words that the scripts write, compared with a record."""
 
 import numpy as np
 from built import FRAMES
@@ -6,12 +6,12 @@ from cases import case_text
 
 from browser import ANSWER, PLANES, answered, load, made_students, surfaces, view
 
-# Names and words of each element, in the order of the page; where a drawing has a word, in hundreds of pixels.
+# Names and words of each element in the order of the page, and positions of words in drawings in hundreds of pixels.
 WRITTEN = case_text("written.js")
 
 
 def test_scripts_write_the_same_words(compare, page):
-    """All words of a view, then those that are new when students, balls and descents have come back."""
+    """The words of a view come first, then new words after students, balls and descents have returned."""
     load(page, page.url.partition("#")[0])
     view(page, "standard", 0.3, 1.2)
     page.wait_for_function("() => document.querySelector('.explorer-said').textContent.includes('α = 1.20')")

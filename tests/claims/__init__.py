@@ -1,4 +1,4 @@
-"""What pages say of the stored results, page by page: the words of each claim, and a function that finds it true."""
+"""Claims of pages about the stored results: for each page the words of each claim, and a function that tests it."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ ENDS = {"semantic", "positional"}
 
 
 def each_holds(page, claims):
-    """A test for each claim: the page says it, in these words, and it is true. A quotation may end in mid-sentence."""
+    """Return a test for each claim: the page has these words, and the claim is true. It may end in mid-sentence."""
 
     @pytest.mark.parametrize("words", claims)
     def test(words):
@@ -30,10 +30,10 @@ def load(name, **where):
 
 
 def line(name, what, along="omega", **where):
-    """Alphas of what stored theory holds, by omega or another parameter."""
+    """Return the alphas of the stored theory, by omega or another parameter."""
     return thresholds.curve(load(name, **where), what, along)["alpha"]
 
 
 def per_cent(share, error, digits=0):
-    """What a page writes as 7(1) %: a share and its error in per cent."""
+    """Return a share and its error in per cent, as a page writes it: 7(1) %."""
     return round(100 * share, digits), round(100 * error, digits)

@@ -1,4 +1,4 @@
-"""What `another_task` says of the stored results."""
+"""Claims of the page `another_task` about the stored results."""
 
 import numpy as np
 import pytest
@@ -7,19 +7,19 @@ from scipy import stats
 from attention_phases.training.trials import TEST_SENTENCES
 from claims import each_holds, load, stored
 
-pytestmark = pytest.mark.slow  # the cells of this page all solve the theory
+pytestmark = pytest.mark.slow  # all cells of this page solve the theory
 page = stored("another_task", points=512)
 
 
 def limit_errors(name):
-    """Return the errors of theory on tests in which `name` differs, by its value and by student."""
-    compared = page.compared.loc[(0.3, 1.4, name), "limit"]
+    """Return the errors in theory on tests with another value of `name`, by value and student."""
+    compared = page.comparison.loc[(0.3, 1.4, name), "limit"]
     return compared.unstack("start")
 
 
 def squared_differences():
-    """Return chi^2 of the test errors on other tasks against theory, by student."""
-    return (page.compared["sigma_off"] ** 2).groupby("start").sum()
+    """Return chi^2 of the test errors on other tasks compared with theory, by student."""
+    return (page.comparison["sigma_off"] ** 2).groupby("start").sum()
 
 
 CLAIMS = {
@@ -60,8 +60,8 @@ test_claims = each_holds("another_task", CLAIMS)
 
 
 def test_theory_and_students_agree_on_every_task():
-    """Twelve students a point, about the share by which all of a kind are off at finite d: normal numbers."""
-    compared = page.compared.drop("linear", level="start")
+    """With twelve students per point and the shift of each kind at finite d, the differences are standard normal."""
+    compared = page.comparison.drop("linear", level="start")
     error = np.hypot(compared["tested_mse_error"], compared["theory_error"]) / compared["theory"]
     weight, above = error**-2, compared["tested_mse"] / compared["theory"] - 1
     share = ((weight * above).groupby("start").sum() / weight.groupby("start").sum()).reindex(
@@ -70,6 +70,7 @@ def test_theory_and_students_agree_on_every_task():
     assert len(above) == 44 and share.abs().max() < 0.02
     off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 10))
     assert abs(off).max() < 3 and (off**2).mean() ** 0.5 < 1.3
-    assert (compared["theory_error"] / compared["tested_mse_error"]).median() < 0.5  # of a quarter of the page's points
+    # Points at which the error of the theory is large.
+    assert (compared["theory_error"] / compared["tested_mse_error"]).median() < 0.5
     changed = compared.xs("semantic", level="start")["theory"]
-    assert changed.max() > 5 * changed.min()  # theory says something
+    assert changed.max() > 5 * changed.min()  # the theory predicts a change

@@ -1,4 +1,4 @@
-"""What `architectures_compared` says of the stored results."""
+"""Claims of the page `architectures_compared` about the stored results."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ page = stored("architectures_compared")
 
 
 def compared_off():
-    """Students minus theory in errors, by architecture and quantity."""
+    """Return the differences between students and theory in standard errors, by architecture and quantity."""
     return page.rows.set_index(["architecture", "quantity"])["sigma_off"]
 
 

@@ -1,4 +1,4 @@
-"""What `beyond_replica_symmetry` says of the stored results."""
+"""Claims of the page `beyond_replica_symmetry` about the stored results."""
 
 import pandas as pd
 

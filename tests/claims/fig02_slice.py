@@ -1,4 +1,4 @@
-"""What `fig02_slice` says of the stored results."""
+"""Claims of the page `fig02_slice` about the stored results."""
 
 from attention_phases import Task
 from attention_phases.theory import solve
@@ -10,7 +10,7 @@ def positional_gain(alpha):
 
 
 def both_last(omega):
-    """Whether the semantic minimum begins before the losses cross, and the positional one ends later, if at all."""
+    """Return whether both minima exist where the losses cross: the semantic one from before, the positional one on."""
     begins, crosses, ends = (
         line("fig03_theory", what).get(omega) for what in ("semantic border", "critical", "positional border")
     )
@@ -20,7 +20,7 @@ def both_last(omega):
 CLAIMS = {
     r"The free energies cross, and both minima survive": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
     r"at $\omega=0.3$ it ends beyond $\alpha=10$": lambda: (
-        positional_gain(10) < 1 < positional_gain(35)  # .985(14) at 15, 1.046(13) at 25, with four times the points
+        positional_gain(10) < 1 < positional_gain(35)  # with four times the points, .985(14) at 15 and 1.046(13) at 25
     ),
 }
 test_claims = each_holds("fig02_slice", CLAIMS)

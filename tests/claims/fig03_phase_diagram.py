@@ -1,11 +1,11 @@
-"""What `fig03_phase_diagram` says of the stored results."""
+"""Claims of the page `fig03_phase_diagram` about the stored results."""
 
 from attention_phases import Task
 from claims import each_holds, line, load
 
 
 def changed(optimizer):
-    """By d and start, share of students whose other overlap is the larger one, each in units of its largest d."""
+    """Return the share of students whose other overlap is larger, in units of the largest d, by d and start."""
     table = load("fig07", optimizer=optimizer)
     largest = table[table["d"] == table["d"].max()].groupby("start")[["theta", "m"]].mean().abs()
     theta, m = (

@@ -1,4 +1,4 @@
-"""What `fig04_histogram` says of the stored results."""
+"""Claims of the page `fig04_histogram` about the stored results."""
 
 from attention_phases.histogram import TRAIN_SHARE
 from claims import each_holds

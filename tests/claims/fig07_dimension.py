@@ -1,4 +1,4 @@
-"""What `fig07_dimension` says of the stored results."""
+"""Claims of the page `fig07_dimension` about the stored results."""
 
 from attention_phases import Task
 from attention_phases.theory import solve
@@ -6,14 +6,14 @@ from claims import ENDS, each_holds, load, per_cent
 
 
 def lbfgs_above_descent(start):
-    """By how many per cent the test error of Figure 7 is higher by L-BFGS on the same data, with its error."""
+    """Return how much higher L-BFGS's test error is than gradient descent's in Figure 7, in per cent, with error."""
     rows = load("fig07", start=start).query("d >= 135").pivot(index=["d", "seed"], columns="optimizer")["test_mse"]
     share = rows["lbfgs"] / rows["gd"] - 1
     return per_cent(share.mean(), share.sem(), 1)
 
 
 def above_the_limit(start):
-    """How far the mean test error by gradient descent is from theory's, in share of it, by d."""
+    """Return the relative difference between the mean test error of gradient descent and the theory, by d."""
     limit = solve(Task(), 1.5, start, 2**10, 8).test_mse
     return (load("fig07", optimizer="gd", start=start).groupby("d")["test_mse"].mean() / limit - 1).abs()
 

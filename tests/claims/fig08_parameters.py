@@ -1,4 +1,4 @@
-"""What `fig08_parameters` says of the stored results."""
+"""Claims of the page `fig08_parameters` about the stored results."""
 
 import numpy as np
 
@@ -9,46 +9,46 @@ from claims import each_holds, line, load, per_cent
 
 
 def rises(**where):
-    """Whether the positional test error is least near alpha = 0.2, and from 1.1 on within a few per cent of its end."""
+    """Return whether the positional test error has its minimum near alpha = 0.2 and is almost flat from 1.1 on."""
     means = load("fig08", optimizer="lbfgs", start="positional", **where).groupby("alpha")["test_mse"].mean()
     after = means.loc[1.05:] / means.loc[1.05:].mean() - 1
     return means.idxmin() < 0.3 and means.loc[1.05:].min() > 1.2 * means.min() and after.abs().max() < 0.05
 
 
 def per_cent_above_theory(alpha, **where):
-    """By how many per cent students of Figure 8 from the teacher err more than theory says, with the error."""
+    """Return the excess of students' test error over theory in per cent, for starts at the teacher, with error."""
     theory = load("fig08_theory", what="semantic", **where).set_index("alpha")["test_mse"]
     students = load("fig08", optimizer="lbfgs", start="semantic", **where).groupby("alpha")["test_mse"]
     return per_cent(students.mean()[alpha] / theory[alpha] - 1, students.sem()[alpha] / theory[alpha])
 
 
 def more_data_at_a_positional_teacher():
-    """Whether at omega = 0.7 the semantic branch is a minimum at alpha = 4, beyond where the losses cross at any."""
+    """Return whether the semantic branch is a minimum at omega = 0.7 and alpha = 4, where the losses never cross."""
     return (
         solve(Task(omega=0.7), 4.0, "semantic", 2**10, 8).gain < 1 and divergence_omega(Task(), "critical").value < 0.7
     )
 
 
 def remembered_over_theory():
-    """Overlap with the positions at lambda = 0.001 of students from the encoding, over that of theory's minimum."""
+    """Return the ratio of students' and theory's overlap with the positions at lambda = 0.001."""
     students = load("memory", lam=0.001, start="positional", d=2000)
     theory = load("fig08_theory", lam=0.001, what="positional").set_index("alpha")["m"]
     return np.sqrt((students["m"] ** 2).mean()) / theory[students["alpha"].iloc[0]]
 
 
 def over_the_penalty(what):
-    """Factor by which a threshold grows from a lambda of 0.01 to one of 0.1."""
+    """Return the factor by which a threshold grows if lambda increases from 0.01 to 0.1."""
     alphas = line("ridge", what, "lam")
     return alphas[0.1] / alphas[0.01]
 
 
 def later_linear():
-    """alpha_l minus alpha_c by lambda, where both exist."""
+    """Return alpha_l minus alpha_c by lambda, where both exist."""
     return (line("ridge", "linear", "lam") - line("ridge", "critical", "lam")).dropna()
 
 
 def near_teacher(optimizer):
-    """Share of the students from the teacher at omega = 0.7 whose cosine with it is the larger one, by alpha."""
+    """Return the share of students started at the teacher at omega = 0.7 whose cosine with it is larger, by alpha."""
     rows = load("fig08", omega=0.7, start="semantic", optimizer=optimizer)
     return (rows["theta"].abs() / Task().sigma ** 2 > rows["m"].abs()).groupby(rows["alpha"]).mean()
 

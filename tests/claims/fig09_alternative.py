@@ -1,16 +1,16 @@
-"""What `fig09_alternative` says of the stored results."""
+"""Claims of the page `fig09_alternative` about the stored results."""
 
 from claims import each_holds, line, load
 
 
 def largest_loss_apart(name, **where):
-    """Largest share by which the losses of the two starts differ on any data set, by L-BFGS."""
+    """Return the largest relative difference between the losses of the two starts on one data set, with L-BFGS."""
     losses = load(name, optimizer="lbfgs", **where).pivot(index="seed", columns="start", values="train_loss")
     return (losses["positional"] / losses["semantic"] - 1).abs().max()
 
 
 def left_the_encoding(optimizer):
-    """Share of students of Figure 9 from the encoding that overlap more with the teacher at alpha = 2, by omega."""
+    """Return the share of students started at the encoding that overlap more with the teacher at alpha = 2."""
     rows = load("fig09", start="positional", alpha=2.0, optimizer=optimizer)
     return (rows["theta"].abs() > rows["m"].abs()).groupby(rows["omega"]).mean()
 

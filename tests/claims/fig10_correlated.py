@@ -1,4 +1,4 @@
-"""What `fig10_correlated` says of the stored results."""
+"""Claims of the page `fig10_correlated` about the stored results."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from claims import ENDS, each_holds, line, load
 
 
 def correlated_off():
-    """Test errors of students of correlated tokens over theory, less 1, beyond alpha = 1.8."""
+    """Return the relative difference between the test errors of students and theory beyond alpha = 1.8."""
     lines, table, off = load("fig10_theory", correlation=0.3), load("fig10"), []
     for branch in ENDS:
         theory = lines[lines["what"] == branch].set_index("alpha")["test_mse"].sort_index()

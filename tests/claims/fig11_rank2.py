@@ -1,10 +1,10 @@
-"""What `fig11_rank2` says of the stored results."""
+"""Claims of the page `fig11_rank2` about the stored results."""
 
 from claims import each_holds, line, stored
 
 
 def copies_of_rank_two_stay_apart():
-    """By alpha, whether two copies of message passing stay apart, as the page of architectures says."""
+    """Return whether two copies of message passing remain at a distance, by alpha, as on the page of architectures."""
     rows = stored("architectures_compared").distances.query("student == 'rank 2'")
     return rows.set_index("alpha")["distance"].notna().to_dict()
 

@@ -1,17 +1,17 @@
-"""What `fig12_untied` says of the stored results."""
+"""Claims of the page `fig12_untied` about the stored results."""
 
 from attention_phases import Task
 from claims import ENDS, each_holds, line, load
 
 
 def left_the_teacher():
-    """Of the untied students from the teacher, whose cosine with the positions is the larger; by alpha and data set."""
+    """Return, for untied students started at the teacher, whether the cosine with the positions is larger."""
     rows = load("fig12", start="semantic").set_index(["alpha", "seed"])
     return rows["theta"].abs() / Task().sigma ** 2 < rows["m"].abs()
 
 
 def untied_off():
-    """Largest share by which untied students differ from theory in loss, test error or own overlap, beyond 1.6."""
+    """Return the largest relative difference between untied students and theory in loss, test error or own overlap."""
     lines = load("fig10_theory", form="untied")
     students = load("fig12").groupby(["start", "alpha"])[["train_loss", "test_mse"]].mean()
     off = []

@@ -1,4 +1,4 @@
-"""What `fig13_value` says of the stored results."""
+"""Claims of the page `fig13_value` about the stored results."""
 
 from claims import each_holds, load
 

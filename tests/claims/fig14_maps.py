@@ -1,4 +1,4 @@
-"""What `fig14_maps` says of the stored results."""
+"""Claims of the page `fig14_maps` about the stored results."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ page = stored("fig14_maps")
 
 
 def from_random_starts():
-    """Where the means of rank 2, trained as published, overtake the linear model; theory of both ranks; by omega."""
+    """Return alpha_l of rank 2 with published training, and alpha_l of both ranks in theory, by omega."""
     by_gd = load("fig14_random", optimizer="gd")
     gaps = {omega: instances.test_gap(rows, "random").mean(axis=1) for omega, rows in by_gd.groupby("omega")}
     last = pd.Series({omega: thresholds.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
@@ -18,7 +18,7 @@ def from_random_starts():
 
 
 def later_by(**variant):
-    """By which share alpha_l of a variant comes later than the standard one, in the mean over the map's omega."""
+    """Return the relative increase of alpha_l for a variant over the standard student, averaged over omega."""
     alphas = line("fig14_theory", "linear", **variant)
     return (alphas / line("fig03_theory", "linear")).dropna().mean() - 1
 

@@ -1,4 +1,4 @@
-"""What `fig15_random` says of the stored results."""
+"""Claims of the page `fig15_random` about the stored results."""
 
 import numpy as np
 import torch
@@ -16,20 +16,20 @@ page = stored("fig15_random")
 
 
 def semantic_by(optimizer, alpha=4):
-    """Per cent of the runs in dimension 500 and 1,000 that end in the semantic valley; error over data sets."""
+    """Return the percentage of runs at d = 500 and 1,000 that end in the semantic valley, with errors."""
     runs = page.all_runs.query("alpha == @alpha and optimizer == @optimizer and d >= 500")
     single = (runs["basin"] == "semantic").groupby([runs["d"], runs["seed"]]).mean()
     return per_cent(single.mean(), single.sem())
 
 
 def share_of_descent(smallest):
-    """Shares of the runs by gradient descent that end in the semantic valley beyond alpha_c, from a dimension on."""
+    """Return the shares of runs of gradient descent that end in the semantic valley beyond alpha_c, from some d on."""
     rows = page.shares.query("basin == 'semantic' and optimizer == 'gd' and alpha >= 1.5 and d >= @smallest")
     return rows["fraction"]
 
 
 def beats_descent(optimizer):
-    """Whether more of its runs end in the semantic valley than of gradient descent, from alpha = 2 on."""
+    """Return whether more runs of a method than of gradient descent end in the semantic valley, from alpha = 2 on."""
     shares = page.shares.query("basin == 'semantic' and alpha >= 2")
     shares = shares.pivot(index=["d", "alpha"], columns="optimizer", values="fraction")
     return shares[optimizer] > shares["gd"]
@@ -44,14 +44,14 @@ def rates_of(way):
 
 
 def lbfgs_with_least_hint():
-    """Share of the students of L-BFGS at alpha = 2 and d = 500 that end closer to the teacher with the least hint."""
+    """Return the share of L-BFGS students that end closer to the teacher at the smallest hint, for d = 500."""
     rows = page.hints.query("way == 'lbfgs' and alpha == 2 and d == 500 and noise == 0.1")
     return (rows[rows["hint"] == rows["hint"].min()]["side"] == "semantic").mean()
 
 
 def widest_change_of_hints():
-    """Largest ratio of two hints, of gradient descent or of Adam, that differ in the random part alone."""
-    half = page.half.loc[["gd", "adam"], "hint"].groupby(["way", "d", "alpha"])
+    """Return the largest ratio of two hints of gradient descent or Adam that only differ in the random part."""
+    half = page.hint_thresholds.loc[["gd", "adam"], "hint"].groupby(["way", "d", "alpha"])
     return (half.max() / half.min()).max()
 
 
@@ -62,24 +62,24 @@ def lead_by_dimension():
 
 
 def lead(way):
-    """How many more students of L-BFGS come to rest in the semantic valley, by dimension and alpha."""
+    """Return how many more students of L-BFGS than of gradient descent end in the semantic valley, by d and alpha."""
     return page.rest_counts["lbfgs 1 0.0"] - page.rest_counts[way]
 
 
 def lead_of_sides(way):
-    """Share of the lead of L-BFGS over gradient descent, in students closer to the teacher, that another way has."""
+    """Return the lead of a method over gradient descent, as a share of the lead of L-BFGS."""
     counts = page.semantic.unstack("optimizer").loc[[200, 500]].dropna(subset="rate 1.5 3 0.0")
     descent = counts["rate 1.5 3 0.0"]
     return (counts[way] - descent) / (counts["lbfgs 1 0.0"] - descent)
 
 
 def ratio_of_larger():
-    """How many times as many students end closer to the teacher from larger weights, by dimension and alpha."""
+    """Return the factor by which more students end closer to the teacher from larger weights, by d and alpha."""
     return page.side_counts["rate 1.5, larger 3 0.0"] / page.side_counts["rate 1.5 3 0.0"]
 
 
 def growth_in_first_step(d, alpha, seed):
-    """By how much SciPy's first step lengthens the weights of the usual start."""
+    """Return the factor by which SciPy's first step lengthens the weights of the usual start."""
     cell = DescentCell("descents", Task(), alpha, d, seed, way="lbfgs")
     rng = cell.rng()
     data = two_tokens.sample(cell.task, alpha, d, rng)

@@ -1,4 +1,4 @@
-"""What the landing page says of the losses, and its results, hold of the stored theory and students."""
+"""Claims of the landing page about losses and results, tested with the stored theory and students."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from claims import stored
 
 @pytest.mark.slow
 def test_misfits_and_bending_are_those_of_sentences_and_decide_for_the_semantic_student():
-    """Sentences drawn: of each the misfit at the proximal point, the way there, and the misfit of the fields before."""
+    """For sampled sentences: the misfit at the proximal point and at the cavity fields, and the way between them."""
     line = pd.DataFrame([{"what": "critical", "alpha": 1.25, "alpha_error": 0.0}])
     accounts = Page("landing", read=lambda *_: line, points=2**9).accounts.loc[1.25]
     task, variance, rng = Task(), Task.sigma**2, np.random.default_rng(5)
@@ -45,7 +45,7 @@ def test_misfits_and_bending_are_those_of_sentences_and_decide_for_the_semantic_
 
 
 def test_what_the_results_and_claims_say_of_theory_and_students_holds():
-    """alpha_l comes after alpha_c of the standard student and of untied weights wherever both are known."""
+    """For the standard student and untied weights, alpha_l is larger than alpha_c wherever both are known."""
     standard, alternative, variants = (read(name, "paper") for name in (*EXPERIMENTS.values(), "fig14_theory"))
     for lines in (standard, alternative, variants[variants["form"] == "untied"]):
         both = lines[lines["what"].isin(("critical", "linear"))].pivot(index="omega", columns="what", values="alpha")

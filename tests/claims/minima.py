@@ -1,4 +1,4 @@
-"""What `minima` says of the stored results."""
+"""Claims of the page `minima` about the stored results."""
 
 from claims import each_holds, load, stored
 
@@ -6,13 +6,13 @@ page = stored("minima")
 
 
 def semantic_minima(omega):
-    """Fewest and most minima that starts in the semantic valley lead to on a data set."""
+    """Return the smallest and largest number of minima that starts in the semantic valley reach on one data set."""
     rows = page.valleys.set_index(["omega", "valley"])
     return tuple(rows.loc[(omega, "semantic"), ["minima_low", "minima_high"]])
 
 
 def gained_by_hops():
-    """Loss of the lowest of many starts minus that of a search, in the semantic valley at omega = 0.3, mean by d."""
+    """Return the lowest loss of many starts minus the loss of a search, at omega = 0.3, by d."""
     table = load("searched", omega=0.3, valley="semantic")
     lowest = table.groupby(["d", "seed", "search"])["train_loss"].min().unstack()
     return (lowest["descent"] - lowest["hop"]).groupby("d").mean()

@@ -1,4 +1,4 @@
-"""What `optimal` says of the stored results."""
+"""Claims of the page `optimal` about the stored results."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ page = stored("optimal")
 
 
 def cosines_off():
-    """Return how far squared cosines of students from the teacher are above theory, also in standard errors."""
+    """Return the excess of squared cosines of students started at the teacher over theory, also in standard errors."""
     tables = load("penalty", d=1000, start="semantic"), load("positions_given", optimizer="lbfgs", start="semantic")
     students, theory = pd.concat(tables, ignore_index=True), load("penalty_theory", what="semantic")
     theory["lam"] = theory["lam"] * (1 - Task().omega) ** 2
@@ -34,13 +34,13 @@ def right_hand_side(q, tokens):
 
 
 def recovered_off():
-    """Return squared cosines of message passing minus those of theory, in standard errors, by alpha."""
+    """Return the squared cosines of message passing minus theory, in standard errors, by alpha."""
     rows = page.recovery
     return (rows["squared_cosine"] - rows["optimal"]) / rows["squared_cosine_error"]
 
 
 def right_form_minus_papers(column="squared_cosine"):
-    """Return a column of the student of the right form minus the paper's, by alpha, where theory has both minima."""
+    """Return a column of the right form's student minus the paper's, by alpha, where theory has both minima."""
     papers, given = (rows["semantic"][column] for rows in (page.paper_minima, page.given_minima))
     given = given.loc[papers.index.min() :]
     return given - np.interp(given.index, papers.index, papers)
@@ -82,7 +82,7 @@ test_claims = each_holds("optimal", CLAIMS)
 
 
 def test_the_penalty_decides_what_is_left_to_the_optimal_learner():
-    """The stored losses of theory come close to the penalty of the teacher, which no other solution has."""
+    """The stored losses of the theory are close to the penalty of the teacher, which no other solution has."""
     rows = page.penalty_theory
     beyond = rows[rows["alpha"] > 0.5].set_index(["lam", "alpha"])
     assert (beyond["over_teacher"] < 1).all() and (beyond["squared_cosine_error"] < 0.03).all()
@@ -92,5 +92,5 @@ def test_the_penalty_decides_what_is_left_to_the_optimal_learner():
     least = beyond.loc[beyond.index.get_level_values("lam").min()]
     assert (least["rival_over_teacher"] > 1.05).all() and least["rival_over_teacher"].is_monotonic_increasing
     usual = beyond.xs(1e-2, level="lam")["squared_cosine"]
-    known = {0.6: 0.161, 0.8: 0.377, 2.0: 0.842}  # computed once by another program
+    known = {0.6: 0.161, 0.8: 0.377, 2.0: 0.842}  # computed once by an independent program
     assert all(abs(usual[alpha] - cosine) < 0.03 for alpha, cosine in known.items())

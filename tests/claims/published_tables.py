@@ -1,4 +1,4 @@
-"""What `published_tables` says of the stored results."""
+"""Claims of the page `published_tables` about the stored results."""
 
 from claims import each_holds, stored
 
@@ -6,7 +6,7 @@ page = stored("published_tables")
 
 
 def spread_of_factors():
-    """Of each published curve, how far its test errors over those of the rules are from their median at most."""
+    """Return the largest relative deviation of a published curve's factor from its median, by curve."""
     rows = page.factors
     return (rows[["least", "most"]].div(rows["factor"], axis=0) - 1).abs().max(axis=1)
 

@@ -1,4 +1,4 @@
-"""What `stability` says of the stored results."""
+"""Claims of the page `stability` about the stored results."""
 
 from attention_phases import Task
 from attention_phases.theory import solve
@@ -6,7 +6,7 @@ from claims import each_holds, load
 
 
 def settled_near_the_transition():
-    """Of four data sets, those on which semantic message passing settles nearest to alpha_c, by omega."""
+    """Return on how many data sets semantic message passing converges at the alpha closest to alpha_c, by omega."""
     rows = load("stability", what="settled", start="semantic").astype({"settled": bool})
     nearest = rows.groupby("omega")["alpha"].transform("min") == rows["alpha"]
     return rows[nearest & (rows["omega"] <= 0.3)].groupby("omega")["settled"].sum()
@@ -24,4 +24,4 @@ def test_message_passing_settles_damped_and_runs_away_undamped_where_its_page_sa
     assert solve(Task(omega=0.1), 1.5, "semantic", 512).gain < -1
     there = load("stability", omega=0.1, alpha=1.5)
     assert there[there["what"] == "settled"]["settled"].astype(bool).all()
-    assert set(there[there["what"] == "copies"]["damping"]) == {0.7}  # undamped copies that run away have no row
+    assert set(there[there["what"] == "copies"]["damping"]) == {0.7}  # undamped copies that diverge have no row

@@ -1,4 +1,4 @@
-"""What `staying` says of the stored results."""
+"""Claims of the page `staying` about the stored results."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What `structured_tokens` says of the stored results."""
+"""Claims of the page `structured_tokens` about the stored results."""
 
 import numpy as np
 import pandas as pd
@@ -10,13 +10,13 @@ page = stored("structured_tokens")
 
 
 def value_powers_off(power):
-    """How far the powers of d that a value matrix's gain falls with are from one of theory, in errors, by start."""
+    """Return the powers of d with which a value matrix's gain falls minus a given power, in standard errors."""
     powers = page.powers
     return pd.Series({start: (found - power) / error for start, (found, error) in powers.items()})
 
 
 def two_columns_end_by_their_start():
-    """Of two teachers and rank 2: the minima of theory, and whether m or the weak column is left, from alpha = 3 on."""
+    """Return whether start decides, for two teachers and rank 2, if m or the weak column remains from alpha = 3 on."""
     rows = load("two_teachers", form="rank2", d=1000).query("alpha >= 3")
     of_positions = rows["m"].abs() / Task().sigma ** 2 > 0.5
     of_second = rows["teacher_2"].abs() / (0.5 * Task().sigma ** 2) > 0.5

@@ -1,4 +1,4 @@
-"""What `table1_histogram` says of the stored results."""
+"""Claims of the page `table1_histogram` about the stored results."""
 
 from attention_book import published
 from attention_book.analysis.instances import error_ratio
@@ -17,7 +17,7 @@ def explained(name, variant, column):
 
 
 def distances_of_the_others():
-    """Semantic distances without the four least accurate runs, less the published ones, in errors of both."""
+    """Return semantic distances without the four least accurate runs minus published ones, in combined errors."""
     runs = page.run_values.loc["semantic"]
     others = runs.drop(runs["accuracy"].nsmallest(4).index)
     known = {name: mean for name, (mean, _) in published.HISTOGRAM["semantic"].items() if name != "accuracy"}

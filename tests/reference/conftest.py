@@ -33,7 +33,7 @@ def pytest_collect_file(file_path, parent):
 
 
 class ReferencedNotebook(IPyNbFile):
-    """The notebook of a reference, kept as executed for the book when all its cells have passed."""
+    """A notebook with its reference; when all its cells have passed, it is kept as executed for the book."""
 
     def collect(self):
         self.text = NOTEBOOKS / f"{self.path.stem}.md"
@@ -59,7 +59,7 @@ class ReferencedNotebook(IPyNbFile):
 
 
 class ReferencedCell(IPyNbCell):
-    """A cell compared with its reference, which says in one line what differs."""
+    """A cell that is compared with its reference, and reports a difference in one line."""
 
     def runtest(self):
         self.differing = []

@@ -1,4 +1,4 @@
-"""Kernels forked from a process that has imported what notebooks import, which else each of them does for seconds."""
+"""Kernels that are forked from a process with the imports of notebooks, which saves seconds per notebook."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ SERVER.set_forkserver_preload(
 
 
 def serve(arguments, folder, environment):
-    """Be a kernel, which ends with the process that it was forked from; nobody reads its log."""
+    """Run a kernel, which ends with the process that it was forked from; nobody reads its log."""
     from ipykernel.kernelapp import IPKernelApp
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -27,7 +27,7 @@ def serve(arguments, folder, environment):
 
 
 class Kernel(SERVER.Process):
-    """A process with the methods that jupyter_client calls, those of `subprocess.Popen`."""
+    """A process with the methods of `subprocess.Popen` that jupyter_client calls."""
 
     stdin = stdout = stderr = None
 
@@ -43,7 +43,7 @@ class Kernel(SERVER.Process):
 
 
 class Forked(LocalProvisioner):
-    """Starts such kernels: what follows the name of the program are a kernel's own arguments."""
+    """A provisioner that starts such kernels; the arguments after the program's name are the kernel's own."""
 
     async def launch_kernel(self, cmd, cwd, env, **_):
         arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
@@ -54,7 +54,7 @@ class Forked(LocalProvisioner):
 
 
 def use():
-    """Let jupyter_client start its kernels so in this process, on Linux: elsewhere libraries may not bear a fork."""
+    """Make jupyter_client fork its kernels, on Linux only, because libraries elsewhere may not survive a fork."""
     if sys.platform == "linux":
         name = "forked"
         factory = KernelProvisionerFactory.instance()

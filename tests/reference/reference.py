@@ -30,7 +30,7 @@ from attention_book.command_line.parameters import notebook_of, with_banner
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.figure_data import READOUT
 from attention_book.render.style import PNG
-from attention_book.render.wide import WIDE_SVG
+from attention_book.render.wide import WIDE_TYPE
 from attention_book.store import parquet
 from attention_phases.errors import check_choice
 from attention_phases.records import canonical
@@ -38,19 +38,19 @@ from attention_phases.task import Task
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
-DRAWN = (WIDE_SVG, READOUT, PNG)  # which say what the picture and the CSV say
-ROWS = 12  # of a figure's data that are kept, at most: every second one, every third one, ...
-DIGITS = 6  # of a number in a figure's data
-SHARE = 0.01  # of a number that trainings gave, if it has no error; instruction sets changed a millionth
+DRAWN = (WIDE_TYPE, READOUT, PNG)  # the picture and the CSV have the same content
+ROWS = 12  # largest number of rows of a figure's data that are kept: every second row, every third row, and so on
+DIGITS = 6  # digits of a number in a figure's data
+SHARE = 0.01  # tolerance of a number from trainings that has no error; other instruction sets change it by a millionth
 LONG = re.compile(r'[^\s"]{200,}')
 NUMBER = re.compile(r"(?<![\w.#])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 
 
 def lines_of(outputs):
-    """Lines of what a cell's outputs say, by number (quoted numbers: by name) and kind; a picture only exists."""
+    """Return the lines of a cell's outputs, by number (quoted numbers: by name) and kind; a picture has no content."""
     printed, shown = {}, {}
     for output in outputs:
-        if output["output_type"] == "stream":  # which may come in several pieces
+        if output["output_type"] == "stream":  # the stream may come in several pieces
             printed[output["name"]] = printed.get(output["name"], "") + output["text"]
         else:
             name = output.get("metadata", {}).get("scrapbook", {}).get("name", len(shown))
@@ -75,22 +75,22 @@ def _lines(kind, text):
 
 
 def _digest(text):
-    """What stands for a long text, such as weights that a script is sent."""
+    """Return a short text that stands for a long one, such as weights for a script."""
     return f"{len(text[0])} letters, {sha256(text[0].encode()).hexdigest()[:8]}"
 
 
 def cells_of(name):
-    """The cells of an experiment at smoke size, and the lines that pages ask for beside the grid of Figure 3."""
+    """Return the cells of an experiment at smoke size, and the further lines that pages request."""
     asked = {Task().omega, *(cell.task.omega for cell in grid("fig14_theory", "smoke"))}
     beside = thresholds.line_cells("smoke", sorted(asked)) if name == "fig03_theory" else []
     return [*grid(name, "smoke"), *beside]
 
 
 def compute_missing():
-    """Add to `RESULTS` what it lacks of every experiment at smoke size, and take away what no page reads."""
+    """Add the missing results of every experiment at smoke size to `RESULTS`, and remove those that no page reads."""
     for name in GRIDS:
         cells, table = cells_of(name), RESULTS / f"{name}.parquet"
-        store = results.folder_of("smoke") / "reference" / f"{name}.sqlite"  # of what was missing here alone
+        store = results.folder_of("smoke") / "reference" / f"{name}.sqlite"  # a store for this purpose only
         results.compute(cells, store, RESULTS, workers=None, quiet=True, in_process=True)
         stored, wanted = list(parquet.items(table)), {canonical(cell) for cell in cells}
         kept = {text: rest for text, *rest in stored if text in wanted}
@@ -99,34 +99,34 @@ def compute_missing():
 
 
 def kept(name):
-    """Return what the code cells of a notebook say, a dict for each, see `lines_of`."""
+    """Return the lines of each code cell of a notebook as a dictionary, see `lines_of`."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def write(name, cells):
-    """Keep what a notebook says, from the outputs of its code cells, as its reference; without any, as a new one."""
+    """Write the outputs of the code cells of a notebook as its reference; without outputs, write an empty reference."""
     text = json.dumps([lines_of(outputs) for outputs in cells], indent=0, ensure_ascii=False) + "\n"
     (FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 def prepared(text, values, path):
-    """The notebook of a text with a profile's parameters, its reference (a path) in the place of its outputs."""
+    """Return the notebook of a text with a profile's parameters, and with its reference (a path) as its outputs."""
     notebook = with_ids(notebook_of(text))
     notebook.metadata.update(papermill={}, language_info={"name": "python", "pygments_lexer": "ipython3"})
     for cell in notebook.cells:
-        cell.metadata.setdefault("tags", [])  # which papermill looks through
+        cell.metadata.setdefault("tags", [])  # papermill reads the tags
     notebook = parameterize_notebook(notebook, values, kernel_name="python3", language="python")
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     expected = json.loads(path.read_text(encoding="utf-8"))[: len(cells)]
     for cell, texts in zip_longest(cells, expected, fillvalue={}):
-        cell["execution_count"] = 1  # nbval compares no other cells
+        cell["execution_count"] = 1  # nbval compares only cells with an execution count
         data = {name: "\n".join(lines) for name, lines in texts.items()}
         cell["outputs"] = [new_output("display_data", data)] if data else []
     return notebook
 
 
 def keep_executed(notebook, text, values, seconds):
-    """Keep a prepared notebook, its outputs now those of its run, where `book/execute.py` would."""
+    """Keep a prepared notebook, which now has the outputs of its run, in the folder of `book/execute.py`."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output["output_type"] == "execute_result":
@@ -192,14 +192,14 @@ def _last_digit(number):
 
 
 def main(names):
-    """Compute what is missing in `RESULTS`, and keep what the notebooks, all or some, say when nbval executes them."""
+    """Compute missing results in `RESULTS`, and keep the outputs of all or some notebooks as references."""
     compute_missing()
     known = [*(path.stem for path in paths.NOTEBOOKS.glob("*.md")), "records"]
     kept = [FOLDER / f"{check_choice('reference', name, known)}.json" for name in names or known]
     for path in kept:
         if not path.exists() and path.stem in known[:-1]:
             write(path.stem, [])
-    # Records are kept by those tests of the book that compare with one.
+    # Tests of the book keep the records that they compare with.
     kept = [FOLDER.parent / "book" if path.stem == "records" else path for path in kept]
     side_by_side = ["-n", "2", "--dist", "loadfile"]
     options = ["-q", "--nbval-current-env", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", *side_by_side]

@@ -25,15 +25,15 @@ from matplotlib.text import Text
 from attention_book.render.figure_data import NO_LABEL
 from attention_book.render.style import COLOUR_NAMES
 
-AT_MOST = 9  # of things that look alike, of which more are told in part: every second, every third, ...
-DIGITS = 5  # of numbers, relative to the width of their axis
+AT_MOST = 9  # most items of a group of similar things; of more items every second, every third and so on is listed
+DIGITS = 5  # digits of numbers, relative to the width of their axis
 KINDS = {PolyCollection: "band", LineCollection: "bars", PathCollection: "marks", QuadMesh: "cells", Rectangle: "box"}
-NAMES = {"#ffffff": "white", "#000000": "black"} | COLOUR_NAMES  # of colours
-SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a scale of colours
+NAMES = {"#ffffff": "white", "#000000": "black"} | COLOUR_NAMES  # names of colours
+SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a colour scale
 
 
 def load_ipython_extension(shell):
-    """Let the figures of a notebook say what is seen of them, in every cell: to name their formats takes it away."""
+    """Replace the figures of a notebook by descriptions, in every cell, because naming formats undoes this."""
     formatter = shell.display_formatter.formatters["text/plain"]
 
     def register(_):
@@ -50,14 +50,14 @@ def text_of(figure):
     """
     lines = []
     for number, axes in enumerate(filter(Axes.get_visible, figure.findobj(Axes)), 1):
-        bar = hasattr(axes, "_colorbar")  # whose colours are told with the map
+        bar = hasattr(axes, "_colorbar")  # the colours are described with the map
         told = [_axis(axis) for axis in (axes.xaxis, axes.yaxis)]
         lines += [f"{'colour bar' if bar else 'panel'} {number}", *told, *([] if bar else _parts(axes))]
     return "\n".join([*lines, *_parts(figure)])
 
 
 def _parts(owner):
-    """Lines on what is in a panel, or in a figure beside its panels; neighbours of one look share a line."""
+    """Return lines on the parts of a panel, or of a figure outside its panels; equal neighbours share a line."""
     parts = [part for part in owner.get_children() if part.get_visible() and part is not owner.patch]
     told = [_told(part, owner) for part in sorted(parts, key=lambda part: part.get_zorder())]
     for look, places in groupby(filter(None, told), key=lambda one: one[0]):
@@ -67,7 +67,7 @@ def _parts(owner):
 
 
 def _told(part, owner):
-    """(look, place) of a part; None of what is told elsewhere, or says nothing."""
+    """Return the look and the place of a part, or None if it is described elsewhere or has no content."""
     if isinstance(part, Legend):
         return f"legend at {_corner(part, owner)}", ", ".join(_entries(part))
     if isinstance(part, Text):
@@ -83,7 +83,7 @@ def _told(part, owner):
 
 
 def _look(part):
-    """What kind of thing it is, with its colours."""
+    """Return the kind of a part, with its colours."""
     if isinstance(part, Text):
         weight = f"{part.get_fontweight()} " * (part.get_fontweight() != "normal")
         return f"{weight}words {_colour(part.get_color())}"
@@ -113,7 +113,7 @@ def _hatched(part):
 
 
 def _scale(mapped):
-    """Colours of values over their scale, and of none."""
+    """Return the colours of values on a colour scale, and of missing values."""
     values = [float(mapped.norm.inverse(share)) for share in SHADES]
     step = values[-1] - values[0]
     shades = [f"{_number(value, step)} {_colour(mapped.to_rgba(value))}" for value in values]
@@ -122,13 +122,13 @@ def _scale(mapped):
 
 
 def _colours(colours):
-    """One colour or several, each once for neighbours that share it."""
+    """Return the colours of a part, with equal neighbours listed once."""
     runs = [name for name, _ in groupby(_colour(colour) for colour in np.atleast_2d(colours))]
     return ", ".join(filter(None, runs[:AT_MOST]))
 
 
 def _colour(colour, alpha=None) -> str:
-    """Its name or code, and how opaque it is, if not wholly; empty of none."""
+    """Return the name or code of a colour and its opacity if it is not opaque; empty if there is none."""
     *_, opaque = to_rgba(colour, alpha)
     code = to_hex(colour)
     name = NAMES.get(code, code)
@@ -136,7 +136,7 @@ def _colour(colour, alpha=None) -> str:
 
 
 def _entries(legend):
-    """Of each entry its words and the looks of what stands before them."""
+    """Return the words of each entry of a legend, with the looks of the handles."""
     looks = []
     for part in legend.findobj(lambda part: isinstance(part, (Line2D, Patch, Collection, Text)) and part.get_visible()):
         if isinstance(part, Text) and part.get_text():
@@ -147,7 +147,7 @@ def _entries(legend):
 
 
 def _axis(axis):
-    """Limits, the words at its ticks, and its label."""
+    """Return the limits of an axis, the words at its ticks, and its label."""
     low, high = axis.get_view_interval()
     kind = axis.get_scale()
     ends = [f"{end:.3e}" if kind == "log" else _number(end, high - low) for end in (low, high)]
@@ -166,13 +166,13 @@ def _quoted(text):
 
 
 def _corner(part, owner):
-    """Lower left corner in shares of the panel, or of the figure."""
+    """Return the lower left corner of a part in shares of the panel or of the figure."""
     shares = (part.get_window_extent().min - owner.bbox.min) / owner.bbox.size
     return " ".join(f"{share + 0.0:.2f}" for share in shares)
 
 
 def _extent(part, owner):
-    """Its ranges in x and y, in units of the axes, and of how many points."""
+    """Return the ranges of a series in x and y in units of the axes, and its number of points."""
     points = _points(part)
     if isinstance(owner, Axes):
         points = owner.transData.inverted().transform(points)
@@ -185,13 +185,13 @@ def _extent(part, owner):
 
 
 def _range(low, high, start, end):
-    """Of what lies on an axis from `start` to `end`."""
+    """Return the part of an axis from `start` to `end` as text."""
     low, high, *ends = (_number(value, end - start) for value in (low, high, start, end))
     return "across" if {low, high} == {*ends} else low if low == high else f"{low} to {high}"
 
 
 def _points(part):
-    """Places of its points or corners (n, xy) on the canvas."""
+    """Return the places of the points or corners of a part (n, xy) on the canvas."""
     if isinstance(part, QuadMesh):
         return part.get_transform().transform(part.get_coordinates().reshape(-1, 2))
     if isinstance(part, PathCollection):
@@ -203,6 +203,6 @@ def _points(part):
 
 
 def _number(value, span):
-    """A number on an axis or a scale of this width, to a ten thousandth of it or better."""
+    """Return a number on an axis or scale of this width as text, to a ten thousandth of the width or better."""
     decimals = max(1, DIGITS - ceil(log10(abs(span)))) if span else DIGITS
     return f"{round(float(value), decimals) + 0.0:.{decimals}f}"

@@ -87,7 +87,7 @@ def keep(notebook, done, inputs, seconds):
     """Write an executed notebook to `done`, whole or not at all, with its `fingerprint` and its time in seconds."""
     done.parent.mkdir(parents=True, exist_ok=True)
     partial = done.with_suffix(".partial")
-    nbformat.write(_without_run(notebook, inputs), partial)
+    nbformat.write(_strip_run(notebook, inputs), partial)
     done.with_suffix(".seconds").write_text(f"{seconds:.1f}", encoding="utf-8")
     partial.replace(done)
 
@@ -136,7 +136,7 @@ def with_ids(notebook):
     return notebook
 
 
-def _without_run(notebook, inputs):
+def _strip_run(notebook, inputs):
     """Return an executed notebook without times and paths, so that the same inputs give the same file."""
     notebook.metadata.pop("papermill", None)
     notebook.metadata["inputs"] = inputs

@@ -155,7 +155,7 @@ def draw_maps(maps, label, sides, curves, marks):
         axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
         axes.set(title=title, ylabel=style.ALPHA)
         _name_curves(axes, curves)
-        beside = {"ncols": 2, "columnspacing": 1, "borderpad": 0.3, **style.OPAQUE}
+        beside = {"ncols": 2, "columnspacing": 1, "borderpad": 0.3, **style.OPAQUE_LEGEND}
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(style.OMEGA)

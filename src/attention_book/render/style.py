@@ -21,7 +21,7 @@ from attention_phases.measured import Measured
 
 from .figure_data import READOUT, csv_of, readout_of
 from .markup import number
-from .wide import WIDE_SVG, wide_svg
+from .wide import WIDE_TYPE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
@@ -30,7 +30,7 @@ PROCESS_SETTINGS = (
     "backend",
     "backend_fallback",
     "interactive",
-)  # settings of Matplotlib that no picture needs
+)  # settings of Matplotlib that affect no picture
 COLOUR_NAMES = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # names in a figure's data
 
 # The figures of the dark theme are made from white figures. A fixed salt gives the same SVG for the same picture. All
@@ -57,7 +57,7 @@ FONTS = {  # Matplotlib's own fonts for printed figures, each with matching math
 }
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the font files of Computer Modern
 # These are options of a legend that hides the lines behind it.
-OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
+OPAQUE_LEGEND = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
 # Labels of axes
 ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"
@@ -66,7 +66,7 @@ TEST_ERROR = r"test error $\epsilon_g$"
 # Labels of the overlap by which a branch is named
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
 VALUES = "values"  # name of points whose colours show values, in gid=f"{VALUES}_{number}"
-SVG, BEHIND = "image/svg+xml", "behind"  # type of an output that shows a figure; key in its metadata
+SVG, FIGURE_INFO = "image/svg+xml", "behind"  # type of an output that shows a figure; key in its metadata
 PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only; dots per inch
 styled = mpl.rc_context(STYLE)  # decorator that makes a function draw in the book's style
 
@@ -96,11 +96,11 @@ def _show_in(shell):
     set_matplotlib_formats("svg", metadata={"Date": None})  # removes every other format
     formatters = shell.display_formatter.formatters
     draw = formatters[SVG].for_type(Figure)
-    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READINGS]}))
+    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {FIGURE_INFO: [*results.READINGS]}))
     kinds = {
         "text/csv": lambda figure: csv_of(figure, COLOUR_NAMES) or None,
         READOUT: lambda figure: readout_of(figure, COLOUR_NAMES),
-        WIDE_SVG: wide_svg,
+        WIDE_TYPE: wide_svg,
         PNG: lambda figure: print_figure(figure, "png", dpi=DOTS, base64=True),
     }
     for kind, write in kinds.items():

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
-WIDE_SVG = "image/svg+xml;layout=wide"  # is part of the same output as the figure for phones
+WIDE_TYPE = "image/svg+xml;layout=wide"  # is part of the same output as the figure for phones
 PAGE_WIDTH = 12.1  # largest width in inches, which gives letters of 14.5 px in the book
 HEIGHTS = (0.36, 0.6)  # least and largest ratio of height and width
 LETTER = 0.11  # width of a letter of a title in inches

@@ -23,7 +23,7 @@ from .provenance import Row
 from .sweep import Store
 
 FILE_SCHEMA = 1
-FIELD_ENTRIES = ("description", "unit", "usual")  # entries of a column's metadata
+METADATA_KEYS = ("description", "unit", "usual")  # entries of a column's metadata
 
 
 def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> list[Path]:
@@ -80,7 +80,7 @@ def describe(path: Path, meanings: Mapping) -> None:
 
 
 def _described(schema: pa.Schema, meanings: Mapping) -> pa.Schema:
-    said = {name: {key: str(field[key]) for key in FIELD_ENTRIES if key in field} for name, field in meanings.items()}
+    said = {name: {key: str(field[key]) for key in METADATA_KEYS if key in field} for name, field in meanings.items()}
     return pa.schema([column.with_metadata(said.get(column.name, {})) for column in schema], metadata=schema.metadata)
 
 

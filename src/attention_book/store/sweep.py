@@ -29,9 +29,9 @@ from .provenance import Row, check_rows, key
 STORE_SCHEMA = 1
 MINUTE = 60.0  # least number of seconds between two lines of progress in a log
 TIMEOUT = 5  # seconds within which a scheduler must answer
-QUEUE_SIZE = 1024  # largest number of cells in the executor's queue, larger than its number of workers
+QUEUE_LENGTH = 1024  # largest number of cells in the executor's queue, larger than its number of workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
-RESERVED_NAMES = {"cell", *provenance.ORIGIN}
+RESERVED_COLUMNS = {"cell", *provenance.ORIGIN}
 
 
 class Store:
@@ -114,7 +114,7 @@ class Store:
         origin: values for `provenance.ORIGIN`.
         """
         text = canonical(cell)
-        results = json.dumps(check_rows(rows, taken=RESERVED_NAMES | json.loads(text).keys()))
+        results = json.dumps(check_rows(rows, taken=RESERVED_COLUMNS | json.loads(text).keys()))
         with self._reporting(), self._db:
             self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)", (key(text), text, results, json.dumps(origin)))
 
@@ -194,7 +194,7 @@ def run(
     bar = progress(len(by_text), "cell", quiet, done=skipped)
     try:
         while True:
-            while len(pending) < QUEUE_SIZE and (cell := next(todo, None)):
+            while len(pending) < QUEUE_LENGTH and (cell := next(todo, None)):
                 future = executor.submit(_compute, work, cell)
                 pending[future] = cell
                 future.add_done_callback(finished.put)
@@ -290,7 +290,7 @@ class _OnCluster(Executor):
     def submit(self, call, *arguments):
         import asyncio  # slow to load
 
-        task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # for a new key
+        task = self._client.submit(_call_in_one_thread, call, *arguments, pure=False)  # for a new key
 
         async def result():
             return await task
@@ -298,7 +298,7 @@ class _OnCluster(Executor):
         return asyncio.run_coroutine_threadsafe(result(), self._client.loop.asyncio_loop)  # pyright: ignore
 
 
-def _by_one_thread(call: Callable, *arguments):
+def _call_in_one_thread(call: Callable, *arguments):
     """Return the result of a call, or raise `SweepError` if the worker uses more than one thread.
 
     The cells are computed in parallel instead, and the number of threads changes the rounding of floats.

@@ -37,7 +37,7 @@ class AnotherTaskCell(StudentCell):
 # not predict better than the linear model at any alpha.
 OTHER_TASKS = {
     "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
-    "matrix": [((own, other), (other, own)) for own, other in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],
+    "matrix": [((a, b), (b, a)) for a, b in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],
     "sigma": (0.25, 0.35, 0.7, 1.0),
     "encoding": (0.25, 0.5, 1.5, 2.0),
 }

@@ -91,7 +91,7 @@ variants("spectra")(
         {"seed": range(6), **PREDICTION_AXES, "d": 1000},
         {"d": [500, 1000, 2000], "seed": range(48), **STEEP_LAW},
         {"d": [250, 500, 1000], "seed": range(24), **GROWN_SPECTRA},
-        *({"seed": range(seeds), **around, "d": 1000} for seeds, around in zip((8, 12), _law_axes(FURTHER_SPECTRA))),
+        *({"seed": range(seeds), **axes, "d": 1000} for seeds, axes in zip((8, 12), _law_axes(FURTHER_SPECTRA))),
     ],
     laptop=[
         {"seed": range(4), **CROSSING_AXES, "d": 250},

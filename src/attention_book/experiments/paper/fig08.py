@@ -14,7 +14,7 @@ from ..students import seed_pairs, students
 
 CHANGED_VALUES = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}
 # The standard task is in all three panels of the figure but only once in this list.
-CHANGED_TASKS = list(dict.fromkeys(Task(**{name: value}) for name, some in CHANGED_VALUES.items() for value in some))
+CHANGED_TASKS = list(dict.fromkeys(Task(**{name: value}) for name, span in CHANGED_VALUES.items() for value in span))
 students("fig08")(
     paper={"optimizer seed": seed_pairs(24, 24), "task": CHANGED_TASKS, "alpha": ALPHAS, "d": 1000},
     laptop={"optimizer seed": seed_pairs(6, 2), "task": CHANGED_TASKS, "alpha": ALPHAS[::2], "d": 300},
