@@ -1,6 +1,6 @@
 """User-defined training on the data sets of `train`: a differentiable risk, and measurements of any weights."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -35,7 +35,13 @@ class LabelledData(two_tokens.Dataset):
         return f"data_set({self.task!r}, alpha={alpha}, d={d}, seed={seed})"
 
     def risk(self, weights: Any) -> Tensor:
-        """Return the risk R (Eq. 3) with its penalties for weights (d,) or (k, d), as () or (k,), in float64."""
+        """Return the risk R (Eq. 3) with its penalties for weights (d,) or (k, d), as () or (k,), in float64.
+
+        The training loss is R/d. Autograd takes the first derivatives from compiled code. Higher derivatives,
+        `torch.func` and `torch.compile` use slower operations, which PyTorch can differentiate. The risk is computed on
+        the device of the weights, with the accuracy of the data. The data are in float32, so differences of the risk
+        need ``data.double().risk``.
+        """
         weights = _tensor(self, weights)
         data = self._beside(weights)
         if torch._C._are_functorch_transforms_active() or torch.compiler.is_compiling():
@@ -71,8 +77,10 @@ class _Risk(torch.autograd.Function):
 
 def _differentiable(data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Return the result of `_evaluate`, computed by operations that PyTorch can differentiate any number of times."""
-    with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
-        return _evaluate(two_tokens.risk_by_products, data, weights)
+    if torch._C._is_any_autocast_enabled():
+        # Autocast does not change products of float64, neither in the forward nor in the backward pass.
+        data = replace(data, **{name: getattr(data, name).double() for name in ("inputs", "stiffness", "targets")})
+    return _evaluate(two_tokens.risk_by_products, data, weights)
 
 
 def _evaluate(risk: Risk, data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
