@@ -135,6 +135,15 @@ def test_the_risk_is_computed_where_the_weights_are(loop):
     assert data._beside(weights) is copied and copied.risk([1.0] * 12).device.type == "meta"
 
 
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_autocast_of_the_caller_changes_no_derivative(loop):
+    data = data_set(TASK, 1.5, 60)
+    weights = torch.stack([data.teacher, 2 * data.teacher]).requires_grad_()
+    expected = loop(data.risk, weights)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(loop(data.risk, weights), expected, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("loop", ["autograd", "grad", "vmap"])
 def test_a_compiled_loop_has_the_same_gradient(loop):
