@@ -1,4 +1,7 @@
-"""A classification of runs from random starts by the minimum that they reach, which the landing page uses as well."""
+"""A classification of runs from random starts by the minimum that they reach.
+
+The landing page uses this classification, too.
+"""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Theory of the standard task along alpha, and thresholds of theory and of trained students."""
+"""Theoretical curves of the standard task over alpha, and the thresholds from theory and from trained students."""
 
 import numpy as np
 import pandas as pd

@@ -92,7 +92,7 @@ def check_values(text, values, fixed=()):
 
 
 def shell_values(text, settings):
-    """Return the values that a shell sets by settings "name=value"; the parameter `profile` is not allowed."""
+    """Return the values that settings of the form "name=value" give to parameters; `profile` must not be set."""
     published, values = published_values(text), texts_of(settings)
     texts = {name for name, value in published.items() if isinstance(value, str)}
     typed = {name: value if name in texts else parse_value(value) for name, value in values.items()}
@@ -100,7 +100,7 @@ def shell_values(text, settings):
 
 
 def texts_of(settings):
-    """Return the values of settings "name=value", as texts by name."""
+    """Return the values in settings of the form "name=value", as texts by name."""
     values = {}
     for setting in settings:
         name, equals, value = setting.partition("=")

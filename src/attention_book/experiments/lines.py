@@ -192,7 +192,7 @@ class OnNets:
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A line of theory along alpha, see `standard_line`; without alphas the thresholds alone.
+    """A cell of theoretical results over alpha, or only of the thresholds if it has no alphas (see `standard_line`).
 
     Columns:
         what: what the row is about
@@ -226,7 +226,7 @@ class LineCell(OnNets):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """The line of theory of another architecture along alpha, see `variant_line`."""
+    """A cell of theoretical results over alpha for another architecture (see `variant_line`)."""
 
     kind: ClassVar = LineCell.kind._replace(worker=variant_line)
 

@@ -72,7 +72,10 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mappi
 
 
 def describe(path: Path, meanings: Mapping) -> None:
-    """Update the meanings of a file's columns, as for `export`, and leave its rows as they are."""
+    """Update the descriptions of a file's columns without changing its rows.
+
+    meanings: as for `export`.
+    """
     table = _read(path)
     if not _described(table.schema, meanings).equals(table.schema, check_metadata=True):
         with _refusing(path):

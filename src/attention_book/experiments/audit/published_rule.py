@@ -59,7 +59,7 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """The published rules: both thresholds, or branches over `alphas`.
+    """A cell that computes both thresholds, or branches over `alphas`, by the published rules and with many points.
 
     Columns:
         what: what the row is about

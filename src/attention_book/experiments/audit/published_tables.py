@@ -1,4 +1,4 @@
-"""The cells of the authors' tables that no other experiment has, and training errors made on purpose.
+"""Cells of the authors' tables that no other experiment covers, and students trained with deliberate mistakes.
 
 Experiments:
     published_cells: Cells of the authors' tables that other experiments lack, by both optimisers: omega > 0.5, and
@@ -18,9 +18,9 @@ SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # instead of the publ
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """A cell of students that are trained with one of `SLIPS` on purpose.
+    """A cell of students whose training has one of the deliberate mistakes in `SLIPS`.
 
-    The question is whether the comparison with the published means would reveal the error.
+    The question is whether the comparison with the published means would reveal the mistake.
 
     Columns:
         slip: what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1

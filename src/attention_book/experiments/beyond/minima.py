@@ -101,7 +101,7 @@ def search(cell):
 
 
 def search_first(cell):
-    """Return the first two rows of `search`, of the start without noise."""
+    """Return the first two rows of `search`, which belong to the start without noise."""
     return search(replace(cell, count=1, temperatures=()))
 
 

@@ -103,9 +103,9 @@ class MessagePassingCell(OnData):
 
     kind = Kind(
         measure,
-        # A perturbation contracts from 1e-5, and rounding is 1e-12. Damped copies that do not settle amplify rounding
-        # slowly. Therefore their distance is reproducible only within one run, and their overlaps agree within their
-        # fluctuations at d = 1000. Copies without damping forget their starts and may diverge.
+        # Perturbations begin at 1e-5, far above rounding errors of 1e-12. Damped copies that do not settle amplify
+        # rounding errors slowly. Therefore the distance between such copies differs from run to run, and their overlaps
+        # agree within the fluctuations at d = 1000. Copies without damping forget their starts and may diverge.
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
         dict.fromkeys(("change", "apart"), "belongs to one run, because the iteration does not settle"),
         unsettled=("damping", 0.0),

@@ -43,7 +43,7 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """A cell that measures the training loss at `across` x `across` students of a plane.
+    """A cell that measures the training loss of students on an `across` x `across` grid in a plane.
 
     Columns:
         what: what the row is about

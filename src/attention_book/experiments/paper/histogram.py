@@ -206,7 +206,7 @@ RUN_SIZES = {
 
 
 def histogram(profile, runs=None, variants=VARIANTS):
-    """Return the cells of the counting task of Figures 4, 5, 6 and Table 1, with all runs of both variants or some."""
+    """Return cells of the counting task (Figures 4 to 6 and Table 1), by default for all runs of both variants."""
     table = RUN_SIZES[profile] if runs is None else RUN_SIZES[profile] | {"seed": range(check_count("runs", runs))}
     return cells_of("histogram", CountingCell, {**table, "variant": [*variants]})
 
