@@ -94,16 +94,16 @@ TABLES = (
 )
 NAME = "published_tables"  # name of the table of differences
 EXPERIMENTS = ("fig02", "fig03", "fig07", "fig08", "fig09", "published_cells", "fig11", "fig14_random")
-CROSSING = {  # for each threshold, the quantity and start that falls below another quantity and start
+CROSSING = {  # for each threshold, the quantity that falls below a second quantity, each with its start
     "critical": (("train_loss", "semantic"), ("train_loss", "positional")),
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
 }
-DRAWS = 2000  # number of resamples of the means, for the error of a crossing
+DRAWS = 2000  # number of resamples of the means, whose crossings give the error of a crossing
 COLUMNS = entries_in(__doc__)
 
 
 class Curve(NamedTuple):
-    """A file with a curve of theory at sigma = 0.5 and lambda = 0.01: its SHA-256, and its branch along alpha.
+    """A file with a theoretical curve at sigma = 0.5 and lambda = 0.01: its SHA-256, and the branch that it follows.
 
     `losses` says whether its free energies are training losses. The free energies at omega = 0.5 are not, because they
     leave out `label_loss`.
@@ -141,7 +141,7 @@ CURVE_FILES = {f"{CURVE_PREFIX}{name}.csv": curve.digest for name, curve in CURV
 
 
 def find(folder, files):
-    """Return the paths of known files in a folder or below, by name.
+    """Return the paths of known files in a folder or its subfolders, by name.
 
     Raises `BadInput` if a file is missing or has another content.
 
@@ -165,7 +165,7 @@ def theirs(folder):
 
 
 def _long_frame(table, means, spreads):
-    """Return a table as a long frame: `CELL`, quantity, published, spread (missing for squares) and runs.
+    """Return a table as a long frame with `CELL`, quantity, published, spread (missing for squares) and runs.
 
     For two columns of weights, the authors give the larger and the smaller overlap of each run. The mean of the sum of
     their squares follows from both means and standard deviations, but the standard deviation of this sum does not.
@@ -190,12 +190,12 @@ def _long_frame(table, means, spreads):
 
 
 def stored_students():
-    """Return our stored students of all `EXPERIMENTS` that exist, each once.
+    """Return the students of all `EXPERIMENTS` that have a stored table, each student once.
 
     `linear_mse` is the test error of a linear model that reads only the tokens, but our linear model reads the
     positions too. In large dimension the difference is `encodings`. In small dimension the model is fitted again.
     """
-    from attention_book.experiments.paper.fig07 import linear_baselines  # loaded here because it is slow with torch
+    from attention_book.experiments.paper.fig07 import linear_baselines  # here because it loads torch, which is slow
 
     paths = [path for name in EXPERIMENTS if (path := DATA / f"{name}.parquet").exists()]
     paths = paths or [stored_table(EXPERIMENTS[0])]  # raises an error that names the missing file
@@ -212,7 +212,7 @@ def stored_students():
 
 
 def figure_of(cells):
-    """Return the figure of the paper that shows each cell, or that would show it."""
+    """Return, for each cell, the figure of the paper that shows it or would show it."""
     tied, standard = cells["form"] == "tied", cells["matrix"].str.startswith("[[0.6")
     usual = (cells["sigma"] == 0.5) & (cells["lam"] == 0.01) & (cells["omega"] <= 0.5)
     kinds = [~tied, cells["d"] < 1000, ~standard, ~usual, cells["omega"] == 0.3]
@@ -220,7 +220,7 @@ def figure_of(cells):
 
 
 def compare_tables(folder):
-    """Return a comparison of every published mean with our mean, of thresholds, and of curves of theory.
+    """Return a comparison of the published means, thresholds and theoretical curves with ours.
 
     The first result is a frame with z of the cells that both sides have, by optimiser. The second result is the number
     of published means that we do not have, by form of the student. Curves are compared if the folder has any.
@@ -240,7 +240,7 @@ def compare_tables(folder):
 
 
 def thresholds(published, rows):
-    """Return a comparison of alpha_c and alpha_l from the authors' means with ours from means and from theory, as z.
+    """Return z for alpha_c and alpha_l from the authors' means, compared with ours from means and from theory.
 
     The data of the two starts are taken to be independent, because the correlation of their errors is not known. The
     errors of a crossing come from resampling. If theory has no threshold, the crossing of the means is noise and is
@@ -273,7 +273,7 @@ def thresholds(published, rows):
 
 
 def _their_crossing(table, upper, lower, rng):
-    """Return the alpha at which one published mean falls through another, with its error; NaN if it does not."""
+    """Return the alpha at which one published mean falls below another, with its error, or NaN if it never does."""
     alphas, gap = table.index.to_numpy(), (table["published"][upper] - table["published"][lower]).to_numpy()
     noise = np.hypot(table["error"][upper], table["error"][lower]).to_numpy()
     place = last_fall(alphas, gap)
@@ -328,7 +328,7 @@ def write_comparison(compared, path):
     origin = {**environment(), "cell_seconds": 0.0, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
     fields = [*CELL, "figure"]
     if Path(path).exists():
-        parquet.load(path)  # raises an error before the file is overwritten if it is no table of results
+        parquet.load(path)  # raises an error if the file is no table of results, before it is overwritten
     by_text = {}
     for row in compared.astype(object).where(compared.notna(), None).to_dict("records"):
         cell = {name: row[name] for name in fields if row.get(name) is not None}

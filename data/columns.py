@@ -114,7 +114,7 @@ class Column(NamedTuple):
 
     meaning: str
     unit: str = ""  #: a code of the Unified Code for Units of Measure; empty for text and counts
-    names: Mapping[str, str] = {}  #: meaning of every name that a column of names may have
+    names: Mapping[str, str] = {}  #: meaning of every name that can occur in the column
 
 
 def entries_in(docstring, heading="Columns"):
@@ -128,7 +128,7 @@ def entries_in(docstring, heading="Columns"):
 
 
 def own_columns(cell_type):
-    """Return the columns that only tables of one type of cells have, or that have another meaning there."""
+    """Return every `Column` that the docstrings of a type of cells and of its base classes describe, by name."""
     docstrings = [base.__doc__ or "" for base in reversed(cell_type.__mro__)]
     return {name: column for docstring in docstrings for name, column in entries_in(docstring).items()}
 

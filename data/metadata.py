@@ -1,4 +1,4 @@
-"""An update of the descriptions of the stored results: columns in the tables, Data Package and list of tables.
+"""Update the descriptions of the stored results: in the tables, in the Data Package and in the list of tables.
 
 python data/metadata.py          (make metadata)
 

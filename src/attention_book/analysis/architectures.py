@@ -28,13 +28,13 @@ def select(table, architecture):
 
 
 def standard_student_theory(profile):
-    """Return the theory of the standard student over alpha, as from `branch_tables`, and both thresholds by kind."""
+    """Return the `branch_tables` of the standard student, and both of its thresholds by kind."""
     lines = theory_lines(profile, [Task().omega])
     return branch_tables(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
 def branch_tables(lines):
-    """Return the rows of both branches and of the gap between their losses over alpha, by name.
+    """Return three frames by name, with a row for each alpha: both branches, and the gap between their losses.
 
     A frame is empty if the lines have no such rows.
     """

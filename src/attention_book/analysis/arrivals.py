@@ -60,7 +60,7 @@ def shares_of_basins(runs):
 
 
 def _independent_runs(hits, share):
-    """Return the number of independent runs that has the same variance as these runs.
+    """Return how many independent runs would give a share with the same variance as these runs.
 
     hits: outcomes, 0 or 1, grouped by data set.
     """

@@ -19,8 +19,8 @@ from ..published import Comparison, compare
 from .instances import GAPS, absolute_means
 from .thresholds import crossings, curve
 
-SLACK = 0.2  # largest share of a difference that the published rules may leave or exceed and still count as its cause
-MANY_MINIMA = 0.2  # both valleys hold many minima near the transition if omega is smaller
+SLACK = 0.2  # the rules explain a difference if they give it to within this share of it
+MANY_MINIMA = 0.2  # omega below which both valleys have many minima near the transition
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
@@ -44,7 +44,7 @@ def threshold_by_rule(rules, kind, omega):
 
 
 def thresholds_beside_published(table, rules):
-    """Return a comparison of published thresholds of theory with ours, as from `published.compare`.
+    """Return a comparison of the published thresholds of theory with ours, in the form of `published.compare`.
 
     A crossing that a coarse grid does not resolve is left out.
 
@@ -70,7 +70,7 @@ def thresholds_beside_published(table, rules):
 
 
 def sizes_beside_published(table, task, names):
-    """Return a comparison of published students in growing dimension (Figures 3, left, and 7) with ours.
+    """Return a comparison of our students in growing dimension with the published ones (Figures 3, left, and 7).
 
     The result is as from `published.compare`.
 
@@ -92,7 +92,7 @@ def sizes_beside_published(table, task, names):
 
 
 def encodings(cells):
-    """Return the increase of a linear model's test error that comes from reading the positions too, for each cell."""
+    """Return, for each cell, by how much a linear model's test error grows if the model also reads the positions."""
     where = ["matrix", "sigma", "omega", "d"]
 
     def added(row):
@@ -116,7 +116,7 @@ def ours(rows):
 
 
 def standard_scores(compared):
-    """Return the differences of means as standard normal variables, to two decimals.
+    """Return the z-score of each difference of means, to two decimals.
 
     A difference divided by its estimated error follows Student's t with Welch's degrees of freedom. If the authors'
     standard deviation is not known, it is taken to be equal to ours, and the degrees of freedom are one fewer than our

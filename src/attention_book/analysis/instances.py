@@ -12,8 +12,8 @@ from attention_phases.theory.branches import MINIMA
 
 from ..experiments.students import CONTROLS
 
-POWERS = (0.5, 2 / 3, 1.0, 1.5)  # exponents of 1/d that means at a few d cannot distinguish
-Z = 1.96  # half width of an interval of 95 %, in standard errors
+POWERS = (0.5, 2 / 3, 1.0, 1.5)  # exponents of 1/d that means at a few values of d cannot distinguish
+Z = 1.96  # half the width of a 95 % interval, in standard errors
 MEAN_COLUMNS = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
@@ -67,11 +67,11 @@ def difference_in_errors(rows, name, other):
 
 
 def wilson(share, count):
-    """Return Wilson's interval, at 95 %, of a share among `count` independent runs."""
+    """Return Wilson's 95 % interval for a share among `count` independent runs."""
     scale = 1 + Z**2 / count
     centre = (share + Z**2 / (2 * count)) / scale
     half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale
-    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounds at 0 and 1
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # removes rounding errors at 0 and 1
 
 
 def instance_means(table, along="alpha"):
@@ -86,7 +86,7 @@ def instance_means(table, along="alpha"):
 
 
 def absolute_means(table, sigma, along="alpha"):
-    """Return `instance_means` of the absolute overlaps, as published, because Q and -Q attend alike.
+    """Return `instance_means` of the absolute overlaps, which are published because Q and -Q have the same attention.
 
     The frame also has "m/sigma^2" and "theta/sigma^2".
     """
@@ -103,12 +103,12 @@ def seed_table(table, start, quantity):
 
 
 def training_gap(table):
-    """Return the semantic minus the positional training loss on each data set: alpha by seed."""
+    """Return the semantic minus the positional training loss, with alpha as rows and seeds as columns."""
     return seed_table(table, "semantic", "train_loss") - seed_table(table, "positional", "train_loss")
 
 
 def test_gap(table, start="semantic"):
-    """Return the test error of one start minus the test error of the linear fit on the same data: alpha by seed."""
+    """Return the test error of one start minus that of the linear fit, with alpha as rows and seeds as columns."""
     return seed_table(table, start, "test_mse") - seed_table(table, start, "linear_mse")
 
 
@@ -133,7 +133,7 @@ def gap_map(table, gap):
 
 
 def memory(table, lines):
-    """Return overlaps and losses of students of the experiment "memory", and of the minima of theory at their alpha.
+    """Return overlaps and losses of the students in the experiment "memory", and of theory at these alphas.
 
     If theory has neither minimum at an alpha, every start is compared with the solution without overlaps.
 
@@ -228,7 +228,7 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Return the limit extrapolated by a straight line in d^-power, with the error of this fit only, and its chi^2."""
+    """Return the value at infinite d from a straight line in d^-power, with the error of the fit only, and chi^2."""
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
         return NO_VALUE, np.nan
@@ -262,7 +262,7 @@ def minimum_responses(table):
 
 
 def crossing_limits(table):
-    """Return two frames on where the gap of the experiment "crossing" vanishes, all with errors.
+    """Return two frames with the alphas at which the gap of the experiment "crossing" vanishes, with errors.
 
     The first frame has alpha and slope by omega and d. The second frame has the limit of alpha at infinite d, by omega.
     """

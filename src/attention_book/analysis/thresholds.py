@@ -12,7 +12,7 @@ from ..experiments.lines import LINE, ROWS, LineCell
 from ..experiments.results import read_cells
 from .instances import GAPS, difference_in_errors, frame_of
 
-NEAREST_ALPHAS = 6  # number of alphas, which span 0.4 on the published grid
+NEAREST_ALPHAS = 6  # number of alphas nearest to a crossing, which span 0.4 on the published grid
 LEAST_STEEPNESS = 2  # least size of a negative slope in standard errors, because the result is divided by the slope
 SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
@@ -23,7 +23,7 @@ def line_cells(profile, omegas):
 
 
 def theory_lines(profile, omegas):
-    """Return the rows of `lines.standard_line` for the standard task at some omega: those of Figure 3, or others.
+    """Return the rows of `lines.standard_line` for the standard task at the given values of omega.
 
     Raises ResultError if the training losses do not cross at one of the omega.
     """
@@ -55,8 +55,8 @@ def losses_of(lines, branch, name):
 
 
 def alpha_of(line, what):
-    """Return a threshold, an end or a border in alpha by its name, as `Measured`; NaN if there is none."""
-    rows = rows_of(line, what)  # if no row has such a place, there is no column alpha_error
+    """Return the `Measured` alpha of the threshold, end or border with a name; NaN if there is none."""
+    rows = rows_of(line, what)  # without any threshold, end or border there is no column alpha_error
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else NO_VALUE
 
 
@@ -78,7 +78,7 @@ def borders_of(lines):
 
 
 def is_minimum(borders, branch, omega, alpha):
-    """Return whether a branch is a minimum at some alphas of an omega, provided that it exists there.
+    """Return whether a branch is a minimum at the given alphas of one omega, provided that it exists there.
 
     borders: a dictionary from `borders_of`.
     """
@@ -89,14 +89,14 @@ def is_minimum(borders, branch, omega, alpha):
 
 
 def branches(line):
-    """Return the rows of each branch and of each gap over alpha, by name; both minima also have a row at alpha_c."""
+    """Return a frame over alpha for each branch and each gap, by name; both minima also have a row at alpha_c."""
     names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
     names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
     return {name: line[line["what"].isin(some)].set_index("alpha").sort_index() for name, some in names.items()}
 
 
 def crossing(gaps, resamples=2000):
-    """Return the alpha at which the mean over data sets finally falls through zero, with its bootstrap error.
+    """Return the alpha at which a mean over data sets falls through zero for the last time, with its bootstrap error.
 
     The result is NaN if the mean does not fall through zero.
 
@@ -124,7 +124,7 @@ def last_fall(alphas, means):
     """
     here, there = means[..., :-1], means[..., 1:]
     fell = (here > 0) & (there <= 0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # divisions where the values do not fall
+    with np.errstate(divide="ignore", invalid="ignore"):  # places where the values do not fall may divide by zero
         places = np.where(fell, alphas[:-1] + here / (here - there) * np.diff(alphas), np.nan)
     return np.fmax.reduce(places, axis=-1, initial=np.nan)
 
@@ -135,7 +135,7 @@ def crossings(table, gap, along="omega"):
 
 
 def shift_against_control(gaps, control):
-    """Return how much later a mean falls through zero than the mean of a control on the same data, to first order.
+    """Return the alpha where a mean falls through zero minus the alpha of a control on the same data, to first order.
 
     The result is the difference of both means divided by the slope of the control. Both are taken from a straight line
     through the `NEAREST_ALPHAS` closest to the crossing of the control. This estimate has a much smaller error than the
@@ -161,7 +161,7 @@ def shift_against_control(gaps, control):
 
 
 def _sum_error(values):
-    """Return the error of a sum over alphas of means over data sets (A, S), which are independent at each alpha."""
+    """Return the error of a sum over alphas, each term being a mean over the independent data sets (A, S)."""
     return (values.var(1, ddof=1).sum() / values.shape[1]) ** 0.5
 
 
@@ -219,7 +219,7 @@ def compare_crossings(trained, theory, only=None):
 
 
 def with_one_step(table, what="critical", lines=None):
-    """Return a threshold with one step of replica symmetry breaking by omega, from the experiment "one_step".
+    """Return, by omega, a threshold with one step of replica symmetry breaking, from the experiment "one_step".
 
     `symmetric`, `shift` and `alpha` have errors from the quadrature. `resolved` says whether the maximum of Phi was
     found on both branches. If it was not found, Phi hardly changes, and the shift is taken at the last y tried. An

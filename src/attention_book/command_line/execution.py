@@ -40,7 +40,7 @@ def isolated_kernels():
     and protects it with a secret.
     """
     short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER
-    warnings = os.environ.pop("PYTHONWARNINGS", "")  # turns the warnings of ipykernel into errors if it is set
+    warnings = os.environ.pop("PYTHONWARNINGS", "")  # may turn warnings of ipykernel into errors
     with tempfile.TemporaryDirectory(prefix="kernel-", dir=None if short else "/tmp") as folder:
         config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
         quiet = "--IPKernelApp.log_level=50"  # hides the message about the interrupt that ends a kernel

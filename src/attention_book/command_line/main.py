@@ -67,7 +67,7 @@ def main(arguments=None):
 
 @contextmanager
 def _stopped_by_sigterm(stops):
-    """Let SIGTERM, by which a cluster ends a job, stop the work as Ctrl-C does, and append it to `stops`."""
+    """Let SIGTERM, which a cluster sends to end a job, stop the work like Ctrl-C, and append the signal to `stops`."""
 
     def stop(number, frame):
         stops.append(number)
@@ -105,7 +105,7 @@ def _complain(message, code=1):
 
 
 class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
-    """Help that shows the default of each option that has one."""
+    """A formatter of help texts that shows the default of each option that has one."""
 
     def _get_help_string(self, action):
         has_one = action.default not in (None, []) and action.default is not False

@@ -1,4 +1,4 @@
-"""The parameters of a notebook: published values in its parameters cell, and values that a profile or a shell sets.
+"""The parameters of a notebook: published values in its parameters cell, and values from a profile or a command.
 
 Names and types are checked before a notebook runs. The code that uses a value, such as `Task`, checks whether it is
 allowed. A page with other values names them in a banner. It shows only figures and tables, because all sentences of the

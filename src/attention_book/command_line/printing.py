@@ -18,12 +18,12 @@ def docstring_of(thing):
 
 def print_anything():
     """Make stdout print characters that its encoding lacks as escapes, such as \\u03b1, as stderr does."""
-    if isinstance(sys.stdout, TextIOWrapper):  # it is not in a notebook
+    if isinstance(sys.stdout, TextIOWrapper):  # notebooks have a different stdout
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def readable_text(result):
-    """Return a result as text: a line for each quantity, the first with its `stderr` in brackets, then the tables."""
+    """Return a result as text: a line for each quantity, then the tables; the first line also has the `stderr`."""
     result = dict(result)
     if error := result.pop("stderr", None):
         first = next(iter(result))
