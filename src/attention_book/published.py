@@ -29,7 +29,7 @@ class PublishedNumber:
 
     @property
     def rounding(self):
-        """Standard error that comes from rounding to the last printed digit."""
+        """The standard error that comes from rounding to the last printed digit."""
         return 10.0 ** Decimal(self.text).as_tuple().exponent / sqrt(12)
 
 

@@ -71,7 +71,7 @@ def wilson(share, count):
     scale = 1 + Z**2 / count
     centre = (share + Z**2 / (2 * count)) / scale
     half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale
-    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # removes rounding errors at 0 and 1
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # removes rounding at 0 and 1
 
 
 def instance_means(table, along="alpha"):

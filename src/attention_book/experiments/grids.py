@@ -14,7 +14,7 @@ ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # the published grid
 OMEGAS = [round(0.02 * k, 2) for k in range(1, 26)]
 
 TASK_FIELDS = [field.name for field in fields(Task)]
-GRIDS = {}  # functions by name that return cells for a profile and for parameters that differ from the published ones
+GRIDS = {}  # by experiment: a function that returns its cells for a profile and for changed parameters
 
 
 def grid(name, profile, **changes):

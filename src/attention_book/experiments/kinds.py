@@ -10,10 +10,10 @@ LINEAR_TERM = 1e-12
 # error depends on the machine and is up to 1.1e-7 (alpha/d)^(1/2) in 155 data sets of d = 10 to 1000. A recomputed loss
 # does not have this error.
 FLOOR_TERM = 2e-7
-# These are relative displacements of the weights of the start. The smallest is the size of one rounding of float32,
+# These are relative displacements of the starting weights. The smallest is the size of one rounding of float32,
 # which may differ between machines. Larger displacements, up to 2e-4, find more of the neighbouring minima.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
-BEGINNING = 2  # number of rows that a beginning has
+BEGINNING = 2  # number of rows in the beginning of a run
 ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
 
 Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; a column without one must be equal

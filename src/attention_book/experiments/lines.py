@@ -1,4 +1,4 @@
-"""The cells of theory along alpha, for the standard student and for other architectures."""
+"""The cells of theoretical results over alpha, for the standard student and for other architectures."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,8 +12,8 @@ from .grids import ALPHAS, register
 from .kinds import Kind, with_errors
 from .students import INFORMED, PAIR_OVERLAPS, TEACHER_OVERLAPS
 
-# These are factors of the line's number of points. A crossing, a border and an end are single numbers, so that more
-# points are affordable.
+# These factors multiply the line's number of points. A crossing, a border and an end are single numbers, so more points
+# are affordable.
 NUMBER_POINTS, END_POINTS, VARIANT_POINTS = 16, 2, 4
 THRESHOLD_KINDS = ("critical", "linear")  # thresholds of the standard student
 
@@ -22,7 +22,7 @@ THRESHOLD_KINDS = ("critical", "linear")  # thresholds of the standard student
 _THEORY_COLUMNS = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
 THEORY = with_errors((*_THEORY_COLUMNS, *PAIR_OVERLAPS, *TEACHER_OVERLAPS), (1e-3, 1e-9), (5e-2, 1e-9))
 
-# These are the labels of rows.
+# Each row has one of these labels.
 ROWS = ("baseline", "symmetric", "both", "gap", "symmetric gap", "critical", "linear", "second", "semantic at linear")
 ROWS += INFORMED
 ROWS += tuple(
@@ -87,7 +87,7 @@ def standard_line(cell) -> list[dict]:
 
 
 def variant_line(cell) -> list[dict]:
-    """Return the rows of an `ArchitectureLineCell`, which are the rows of `standard_line` up to the thresholds.
+    """Return the rows of an `ArchitectureLineCell`: the linear model, limits, gaps, branches and thresholds.
 
     The branches are the branches of the cell. If the cell has alphas, only thresholds between these alphas are found,
     because a search over all alpha takes longer than the line. The rows "semantic limit" and so on, with `alpha_error`,
@@ -166,13 +166,13 @@ def _limits(task, branches, **options):
 
 
 def prune(row):
-    """Return a row without its numbers that are not finite."""
+    """Return a row without the numbers that are not finite."""
     return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
 
 
 @dataclass(frozen=True)
 class OnNets:
-    """The theory of one task with `points` points in each of `scrambles` scrambles, which are drawn with `seed`.
+    """A cell of the theory of one task, with `points` quadrature points in each of `scrambles` scrambles.
 
     Columns:
         seed: seed of the scrambles of the quadrature

@@ -16,7 +16,7 @@ from .students import INFORMED, ArchitectureCell, StudentCell
 
 FORM_FIELDS = [field.name for field in fields(Architecture)]
 USUAL_SIZES = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # values of sizes that a grid does not name
-LIST_FIELDS = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a task whose single values are lists
+LIST_FIELDS = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a task whose value is itself a list
 
 
 def own_cells(sizes, experiment):

@@ -53,7 +53,7 @@ def train_students(cell, displaced=0.0, device="cpu"):
 
 @dataclass(frozen=True)
 class OnData:
-    """A cell on one data set, which is numbered by the seed."""
+    """A cell on one data set; the seed is the number of the data set."""
 
     architecture: ClassVar = None  #: None means the standard architecture
 

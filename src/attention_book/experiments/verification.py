@@ -1,4 +1,4 @@
-"""A check of stored results, which recomputes a random sample of cells within the tolerances of their kinds.
+"""A check that recomputes a random sample of the stored cells and compares the results within their tolerances.
 
 If a valley holds many minima, the rounding of a sum can decide which of them training reaches, so another processor may
 find another student. Runs from slightly displaced starts show which minima are close to each other. A stored student
@@ -23,7 +23,7 @@ from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 
-FALSE_ALARM = 1e-3  # probability that a further end point lies outside, if end points are Gaussian
+FALSE_ALARM = 1e-3  # probability that a Gaussian end point lies outside the prediction interval
 SAME_DIGITS = 1e-7  # largest difference between overlaps of the same student in float32
 
 
@@ -186,7 +186,7 @@ def is_another(stored, ends, tolerances):
         usual = max(LBFGS_TOLERANCE, 2 * max(end["grad_norm"] for end in ends[1:]))
         if max(stored["grad_norm"], recomputed["grad_norm"]) > usual:
             return False
-    interval = stdtrit(len(ends) - 1, 1 - FALSE_ALARM / 2) * (1 + 1 / len(ends)) ** 0.5  # standard deviations
+    interval = stdtrit(len(ends) - 1, 1 - FALSE_ALARM / 2) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
     for name in tolerances.keys() & recomputed.keys():
         values = np.array([end[name] for end in ends])
         relative, absolute = tolerances[name]

@@ -11,7 +11,7 @@ from .. import published
 from ..store.parquet import decode
 from .style import draw_shares, styled
 
-EQUAL = "black"  # frames around equal tokens, because red stands for the semantic student
+EQUAL = "black"  # colour of frames around equal tokens; red stands for the semantic student
 
 
 def shown_sequences(text):

@@ -23,7 +23,7 @@ from attention_phases.measured import Measured
 NO_LABEL = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
 UNITS = "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
 SERIES = ["panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value"]
-READOUT = "application/json;readout"  # is part of the same output as the picture
+READOUT = "application/json;readout"  # type of the readout, which is in the same output as the picture
 POINT = ["x", "y", "low", "high", "value"]
 
 
@@ -119,7 +119,7 @@ def _errorbars(container):
 
 
 def _line(axes, line):
-    """Return the points of a line, or for a line across the whole panel its one number."""
+    """Return the points of a line, or the one number of a line that crosses the whole panel."""
     x, y = line.get_data(orig=False)
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
         return {"x": x[:1]}

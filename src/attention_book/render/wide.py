@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
-WIDE_TYPE = "image/svg+xml;layout=wide"  # is part of the same output as the figure for phones
+WIDE_TYPE = "image/svg+xml;layout=wide"  # type of the wide figure, which is in the same output as the figure for phones
 PAGE_WIDTH = 12.1  # largest width in inches, which gives letters of 14.5 px in the book
 HEIGHTS = (0.36, 0.6)  # least and largest ratio of height and width
 LETTER = 0.11  # width of a letter of a title in inches
@@ -15,7 +15,7 @@ LABEL_WIDTH = 0.8  # width of the labels beside a panel in inches
 
 
 def wide_svg(figure):
-    """Return the SVG of a figure with fewer rows of panels, in the current style, or None if it has one row."""
+    """Return the SVG of a figure in the current style with fewer rows of panels, or None if the figure has one row."""
     specs = [axes.get_subplotspec() for axes in figure.axes]
     specs = [spec for spec in specs if spec is not None]
     if not specs or specs[0].get_gridspec().nrows == 1:

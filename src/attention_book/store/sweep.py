@@ -290,7 +290,7 @@ class _OnCluster(Executor):
     def submit(self, call, *arguments):
         import asyncio  # slow to load
 
-        task = self._client.submit(_call_in_one_thread, call, *arguments, pure=False)  # for a new key
+        task = self._client.submit(_call_in_one_thread, call, *arguments, pure=False)  # gives every task a new key
 
         async def result():
             return await task

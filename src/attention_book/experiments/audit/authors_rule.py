@@ -32,8 +32,8 @@ from attention_phases.theory.setting import Setting
 from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
 
 RULE_DAMPING, RULE_STEPS, RULE_SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
-EXACT_NET = (2**12, 8)  # points and scrambles of the exact losses
-RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # relative shifts of alpha from the converged threshold, for the search
+EXACT_NET = (2**12, 8)  # numbers of points and scrambles for the exact losses
+RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # searched alphas, relative to the converged threshold
 AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
 PlaneRule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights (N,)
@@ -84,7 +84,7 @@ def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarra
 
 
 def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
-    """Return the averages that an iteration and the free energy need, by a rule; all other averages are NaN."""
+    """Return the averages that an iteration and the free energy need, by a quadrature rule; the others are NaN."""
     (points, weights), task, scalars = rule, setting.task, overlaps.scalars
     w, y = fields(task, scalars, points)
     targets, V, variance = teacher_fit(task, y.T.copy()).T, scalars.V, task.sigma**2
@@ -114,7 +114,7 @@ def rule_test_error(task: Task, overlaps: Scalars) -> float:
 
 
 def label_loss(task: Task) -> float:
-    """Return ``(sigma^2/2) E|Y|^2`` by degree 11, which the published free energies at omega = 0.5 leave out."""
+    """Return ``(sigma^2/2) E|Y|^2`` by the rule of degree 11; the published free energies at omega = 0.5 lack it."""
     points, weights = plane_rule(11)
     return float(task.sigma**2 / 2 * (weights @ (_labels(task, points) ** 2).sum((1, 2))))
 
@@ -169,7 +169,7 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
 
 
 def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
-    """Return the overlaps of a branch at which the published iteration stops, at each alpha.
+    """Return, at each alpha, the overlaps of a branch at which the published iteration stops.
 
     The iteration at an alpha starts from the overlaps at the alpha before. It stops when the norm of the change of (q,
     m, theta) falls below 1e-4. This depends on the damping, `RULE_DAMPING`.

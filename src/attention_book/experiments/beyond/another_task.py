@@ -14,7 +14,7 @@ from ..students import STUDENTS, StudentCell, students
 
 @dataclass(frozen=True)
 class AnotherTaskCell(StudentCell):
-    """A cell that trains students on one task and tests them on another, which differs in the parameters of `tested`.
+    """A cell that trains students on one task and tests them on this task with the parameters `tested` changed.
 
     Columns:
         tested: parameters of the tested task that differ from the training task, as JSON: names and values
@@ -46,7 +46,7 @@ TESTS += [(Task(omega=0.55), 5.0, (("omega", value),)) for value in (0.3, 0.45, 
 
 
 def _tests(data_sets, step=1):
-    """Return an axis "task alpha tested seed" of every `step`-th test, each on its own data sets."""
+    """Return an axis "task alpha tested seed" with every `step`-th test, each on its own data sets."""
     return [(*test, data_sets * k + seed) for k, test in enumerate(TESTS[::step]) for seed in range(data_sets)]
 
 

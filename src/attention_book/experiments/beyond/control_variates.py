@@ -28,7 +28,7 @@ def controls(task, data):
     to Q*.
     """
     teacher = data.teacher.double()
-    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # |Q*|^2/d and Q*.1/d
+    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # mean square |Q*|^2/d and mean of the entries
     encoded = ENCODED_SIZE * (1 - lean / length * teacher)
     fields = torch.stack([teacher, encoded]) @ data.inputs.double().reshape(-1, data.d).T
     (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # shape (2 tokens, n) each
@@ -65,5 +65,5 @@ def expected_misfits(task, spread, lean, size, shift):
 
 
 def _target(task, y):
-    """Return Y_11 and Y_22 for teacher fields (2, n)."""
+    """Return the target entries Y_11 and Y_22 for teacher fields (2, n)."""
     return (1 - task.omega) * own_attention(y) + task.omega * torch.tensor(task.matrix, dtype=y.dtype).diag()[:, None]

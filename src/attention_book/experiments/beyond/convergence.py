@@ -6,7 +6,7 @@ import torch
 from attention_phases.amp.message_passing import DAMPING, damp, step
 from attention_phases.model.weights import overlaps
 
-PERTURBATION = 1e-5  # in units of the size of Q; small enough for a linear response, but far above rounding
+PERTURBATION = 1e-5  # in units of the size of Q; small enough for a linear response, but far above rounding errors
 # Each schedule has a damping, the number of iterations before two copies are compared, and the number of iterations of
 # the comparison. The positional branch has a collective mode that only strong damping suppresses.
 SCHEDULES = {"semantic": ((0.0, 40, 20), (DAMPING, 100, 20)), "positional": ((0.9, 200, 20),)}

@@ -1,4 +1,4 @@
-"""The end points of students that remember their starts.
+"""The end points of students that stay near their starts.
 
 Experiments:
     memory: End points of students from three kinds of starts at small alpha, in growing dimension.

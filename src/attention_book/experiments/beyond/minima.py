@@ -1,4 +1,4 @@
-"""The minima of the training loss: followed along alpha, counted in one valley, and searched for lower ones.
+"""The minima of the training loss: how they change with alpha, how many a valley has, and searches for lower ones.
 
 Experiments:
     hysteresis: Students followed up and down in alpha, each starting from the last minimum.
@@ -20,11 +20,11 @@ from ..kinds import ROUNDING, Kind
 from ..students import STUDENTS, OnData
 from .crossing import NEAR_ALPHAS
 
-SAME_DISTANCE = 1e-2  # largest distance between two weights that count as the same minimum, in units of their size
+SAME_DISTANCE = 1e-2  # distance within which two weights count as one minimum, in units of their size
 
 
 def follow(cell):
-    """Return the rows of a `LoopCell`, for each `way` and `at` (alpha), each student starting from the last minimum.
+    """Return the rows of a `LoopCell`, one for each `way` and alpha (`at`); training starts from the last minimum.
 
     One data set is drawn at the largest alpha, and its first sentences are the data sets at smaller alphas. The way
     "up" starts from the encoding at the smallest alpha. The way "down" starts from the teacher at the largest alpha.
@@ -75,7 +75,7 @@ def descend(cell):
 
 
 def search(cell):
-    """Return the rows of a `SearchCell`: the minima that searches from the end points of its starts find.
+    """Return the rows of a `SearchCell`: the minima found by searches that begin at the end points of its starts.
 
     There are two rows for each start, "descent" and "hop". After them, there is one row for each `temperature` of
     "anneal", which begins at the end point of the start without noise.
@@ -130,7 +130,7 @@ def _cosines(students):
 
 
 def _labels(distances):
-    """Return the number of the minimum at each end point; it is the same within a distance of `SAME_DISTANCE`."""
+    """Return the number of the minimum at each end point; end points within `SAME_DISTANCE` share a number."""
     labels = []
     for k, row in enumerate(distances):
         equal = np.flatnonzero(row[:k] < SAME_DISTANCE)
@@ -139,9 +139,9 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return the end points of a `ValleyCell` as runs, because its starts are displaced already.
+    """Return the end points of a `ValleyCell` as runs from displaced starts.
 
-    Each run has the same end points in a different cyclic order.
+    The starts of the cell are displaced already. Each run has the same end points in a different cyclic order.
     """
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
@@ -181,7 +181,7 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """A cell of `count` starts in one valley, which are displaced by noise of standard deviation `noise`.
+    """A cell that trains from `count` starts in one valley, displaced by noise of standard deviation `noise`.
 
     Columns:
         valley: valley that contains the starts
@@ -201,7 +201,7 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """A cell that searches for the lowest minimum of a valley from the end points of such starts, see `searches.hop`.
+    """A cell that searches a valley for its lowest minimum from the end points of displaced starts, by `searches.hop`.
 
     Columns:
         aligned [1]: |cosine| with the lowest minimum found from all starts of the cell
@@ -248,8 +248,8 @@ register(ValleyCell, "lowest")(
     laptop={"d": 250, "seed": range(4), **VALLEYS, "count": 20},
     smoke={"d": 60, "seed": range(3), **VALLEYS, "count": 6},
 )
-# The search tries the 5 % of the sentences that fit worst. In eight searches that tried all sentences, the ones that
-# led to a lower minimum were among the worst 4 %.
+# The search tries the 5 % of the sentences that fit worst. In eight searches that tried all sentences, the
+# sentences that led to a lower minimum were among the worst 4 %.
 register(SearchCell, "searched", {"worst": 0.05})(
     paper={"d": [250, 500, 1000], "seed": range(24), **VALLEYS, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
     laptop={"d": [125, 250], "seed": range(4), **VALLEYS, "count": 4, "temperatures": (0.003, 0.01)},

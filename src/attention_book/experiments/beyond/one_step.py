@@ -1,4 +1,4 @@
-"""Theory with one step of replica symmetry breaking: thresholds, and ground states along alpha.
+"""Theory with one step of replica symmetry breaking: thresholds, and ground states at several alphas.
 
 Experiments:
     one_step: Both thresholds with one step of replica symmetry breaking over omega.
@@ -18,7 +18,7 @@ from ..lines import OnNets, prune
 from ..students import INFORMED
 
 
-@np.errstate(all="ignore")  # intermediate results may be infinite, and a search that fails says why
+@np.errstate(all="ignore")  # intermediate results may be infinite; a failed search says why
 def broken_thresholds(cell) -> list[dict]:
     """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of replica symmetry breaking.
 
@@ -59,7 +59,7 @@ def broken_state(cell) -> list[dict]:
 
 
 def one_step_row(solution) -> dict:
-    """Return the `quantities` of a solution with their errors as "q0_error" and so on, its slope and its reason."""
+    """Return the `quantities` of a solution, their errors (such as "q0_error"), the slope and the reason."""
     errors = {f"{name}_error": error for name, error in solution.stderr.items()}
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
 

@@ -46,7 +46,7 @@ def with_positions_given(task, data):
 
 @dataclass(frozen=True)
 class RecoveryCell(OnData):
-    """A cell of message passing of the optimal learner from random weights, see `amp.recovery`.
+    """A cell of message passing for the optimal learner, which starts from random weights (see `amp.recovery`).
 
     Columns:
         squared_cosine [1]: squared cosine of the weights with the teacher
@@ -95,8 +95,8 @@ students("penalty", {"starts": ("semantic", "random")}, PositionsGivenCell)(
 
 # The penalty at omega = 0.3, divided by (1 - omega)^2, is the penalty of the equivalent task without positions.
 lines("positions_given_theory", {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)})(**LINE)
-# These are the penalties of these students in units of the usual penalty. For each there is a task without positions
-# that has the same minima.
+# These are the penalties of these students in units of the usual penalty. For each penalty, a task without positions
+# has the same minima.
 PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
 PENALTY_TASKS = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
 GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)

@@ -32,7 +32,7 @@ def hop(data: Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int
 
 
 def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | None:
-    """Return the first lower minimum that leaving out one of the `count` worst fitted sentences leads to, or None."""
+    """Return the first lower minimum found by leaving out one of the `count` worst fitted sentences, or None."""
     for number in torch.argsort(misfits(data, minimum.weights), descending=True)[:count]:
         stiffness = data.stiffness.clone()
         stiffness[number] = 0
@@ -60,6 +60,6 @@ def anneal(
 
 
 def misfits(data: Dataset, weights: Tensor) -> Tensor:
-    """Return the loss of each sentence (n,) under a student (d,); R is their sum plus the penalty plus `floor`."""
+    """Return the losses (n,) of the sentences for a student (d,); R is their sum plus the penalty and `floor`."""
     s = own_attention((data.inputs @ weights).mT).mT  # shape (n, 2)
     return 0.5 * data.stiffness * (s - data.targets).square().sum(1)

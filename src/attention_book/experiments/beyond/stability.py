@@ -57,7 +57,7 @@ def measure(cell):
     return rows
 
 
-GAIN_POINTS = 4  # points at which gains are evaluated, in units of the line's points
+GAIN_POINTS = 4  # number of points at which gains are evaluated, divided by the line's number of points
 
 
 def copies_line(cell) -> list[dict]:
@@ -115,7 +115,7 @@ class MessagePassingCell(OnData):
 
 
 class CopiesCell(LineCell):
-    """A cell of theory along alpha in which two copies of message passing are compared.
+    """A cell that compares two copies of message passing in theory, at several alphas.
 
     Columns:
         apart [1]: distance between two copies, divided by the size of Q
@@ -129,7 +129,7 @@ class CopiesCell(LineCell):
 
 
 class ArchitectureCopiesCell(ArchitectureLineCell):
-    """A cell of theory along alpha in which two copies are compared for another architecture.
+    """A cell that compares two copies of message passing in theory, for another architecture.
 
     Columns:
         apart [1]: distance between two copies, divided by the size of Q

@@ -42,7 +42,7 @@ def powers(bases, exponent):
 
 
 def power_law(exponent, source=0.0, shares=SHARES):
-    """Return a task whose tokens have the variance k^-exponent along the k-th of equal `shares` of the directions.
+    """Return a task whose tokens have the variance k^-exponent in the k-th of `shares` equal groups of directions.
 
     The variances are scaled so that their mean is sigma^2. The mean squares of the teacher's entries are proportional
     to the variances to the power `source`. If `source` is positive, the teacher lies along the leading directions, and
@@ -57,7 +57,7 @@ def power_law(exponent, source=0.0, shares=SHARES):
 
 
 # For each exponent, source and number of shares there are two groups of alphas: around the crossing of the training
-# losses, and around the crossing of the semantic test error with the linear model's.
+# losses, and around the crossing of the semantic test error with the test error of the linear model.
 SPECTRA = {
     (0.0, 0.0): ((1.1, 1.4), (1.4, 1.6)),
     (0.5, 0.0): ((0.8, 1.1), (1.1, 1.4)),
@@ -83,7 +83,7 @@ def _law_axes(laws):
 
 
 CROSSING_AXES, PREDICTION_AXES = _law_axes(SPECTRA)
-STEEP_LAW = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": TEACHER_START}  # the fewest leading directions
+STEEP_LAW = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": TEACHER_START}  # has the fewest directions
 GROWN_SPECTRA = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": TEACHER_START}
 variants("spectra")(
     paper=[

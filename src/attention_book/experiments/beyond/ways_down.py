@@ -1,4 +1,4 @@
-"""The optimisers, and sequences of them, that lead down from small random weights."""
+"""The optimisers that lead down from small random weights, alone or one after another."""
 
 from collections import deque
 from dataclasses import replace
@@ -12,7 +12,7 @@ from scipy.optimize import LbfgsInvHessProduct, minimize_scalar
 from attention_phases.model.two_tokens import risk
 from attention_phases.training import optimizers
 
-MEMORY = 20  # number of pairs of a step and the change of the gradient
+MEMORY = 20  # number of stored steps, each with its change of the gradient
 ARMIJO, FLOOR = 1e-4, 1e-6  # sufficient share of the expected decrease (Armijo); shortest share of a step
 CAP = optimizers.GD_RATE  # a capped step is at most as long as a step of the published gradient descent
 BATCHES = 8  # number of minibatches in one epoch

@@ -12,7 +12,7 @@ from ..grids import register
 from ..kinds import Kind
 from ..students import OnData
 
-PLANE_BORDERS = (-0.35, 1.35)  # shares of each minimum at the borders of the plane through both
+PLANE_BORDERS = (-0.35, 1.35)  # least and largest weight of each minimum in the plane through both
 
 
 def loss_on_plane(cell):
@@ -55,7 +55,7 @@ class PlaneCell(OnData):
 
     kind = Kind(
         loss_on_plane,
-        # The plane passes through two minima. Therefore the loss away from them changes as much as they do.
+        # The plane passes through two minima. If rounding moves them, the losses in the plane change as much.
         {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e-8)},
     )
 

@@ -28,7 +28,7 @@ students("fig03_minima")(
 )
 
 PUBLISHED_OMEGAS = {*CRITICAL_ALPHA, *LINEAR_ALPHA}
-FURTHER_OMEGAS = [0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63]  # omega beyond the map, with alpha up to 12.8
+FURTHER_OMEGAS = [0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63]  # values of omega beyond the map
 THRESHOLDS_ONLY = tasks([*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_OMEGAS])
 lines("fig03_theory")(
     paper=[LINE["paper"] | {"task": tasks(OMEGAS)}, LINE["paper"] | {"task": THRESHOLDS_ONLY, "alphas": ()}],

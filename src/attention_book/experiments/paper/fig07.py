@@ -8,7 +8,7 @@ from ..students import students
 
 
 def linear_baselines(cell):
-    """Return the exact test errors at this d of the linear models of `fit_both_linear`, fitted to a cell's data."""
+    """Return the exact test errors of the two linear models that `fit_both_linear` fits to a cell's data."""
     from attention_phases.theory.baseline import linear_test_error
 
     teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())

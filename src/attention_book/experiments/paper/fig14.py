@@ -45,7 +45,7 @@ variants("fig14_value")(
     smoke={"seed": range(2), **VALUE_FORMS, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
 )
 
-ONE_BRANCH = {"rank2": ("semantic",)}  # the search for alpha_c needs the positional branch, so that rank 2 is left out
+ONE_BRANCH = {"rank2": ("semantic",)}  # no alpha_c, whose search needs the positional branch, too
 MAPPED_BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architecture in MAP_FORMS.items()]
 register(ArchitectureLineCell, "fig14_theory", {"alphas": ()})(
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": MAPPED_BRANCHES, "points": 2**9, "scrambles": 16},

@@ -54,7 +54,7 @@ def train_and_measure(cell):
 
 
 def measure(cell, kept):
-    """Return the rows of `train_and_measure` that are computed from the weights `kept`; these are all but the curve."""
+    """Return the rows of `train_and_measure` that are computed from the weights `kept`: all rows except the curve."""
     from attention_phases.histogram import transformer
 
     from ...store.parquet import encode
@@ -167,7 +167,7 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """A cell that trains the start of one run of the counting task, by Adam, on the data of the same or another run.
+    """A cell that trains the start of one run with Adam on the data of the same run or of another run.
 
     Columns:
         variant: which part of the transformer is frozen at first
