@@ -103,12 +103,12 @@ def seed_table(table, start, quantity):
 
 
 def training_gap(table):
-    """Return the semantic minus the positional training loss, with alpha as rows and seeds as columns."""
+    """Return the semantic minus the positional training loss on each data set: alpha as rows, seeds as columns."""
     return seed_table(table, "semantic", "train_loss") - seed_table(table, "positional", "train_loss")
 
 
 def test_gap(table, start="semantic"):
-    """Return the test error of one start minus that of the linear fit, with alpha as rows and seeds as columns."""
+    """Return the test error of one start minus the test error of the linear fit: alpha as rows, seeds as columns."""
     return seed_table(table, start, "test_mse") - seed_table(table, start, "linear_mse")
 
 

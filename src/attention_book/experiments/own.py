@@ -20,7 +20,7 @@ LIST_FIELDS = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a 
 
 
 def own_cells(sizes, experiment):
-    """Return the cells of a table of sizes, see `results.sweep`."""
+    """Return the cells of a table of sizes (see `results.sweep`)."""
     table = USUAL_SIZES | dict(sizes)
     for name in table:
         check_choice("size", name, ("alpha", "d", *USUAL_SIZES, *TASK_FIELDS, *FORM_FIELDS))

@@ -71,7 +71,7 @@ ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3
 
 
 class OnOneStep(OnNets):
-    """The theory of one task with one step of replica symmetry breaking.
+    """A cell of the theory of one task with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima
@@ -86,7 +86,7 @@ class OnOneStep(OnNets):
 
 
 class OneStepThresholdsCell(OnOneStep):
-    """A cell of both thresholds with one step of replica symmetry breaking.
+    """A cell that computes both thresholds with one step of replica symmetry breaking.
 
     Columns:
         what: what the row is about
@@ -104,7 +104,7 @@ class OneStepThresholdsCell(OnOneStep):
 
 @dataclass(frozen=True)
 class OneStepCell(OnOneStep):
-    """A cell of one ground state with one step of replica symmetry breaking.
+    """A cell that computes one ground state with one step of replica symmetry breaking.
 
     Columns:
         branch: branch of theory

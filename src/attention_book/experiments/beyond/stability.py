@@ -85,7 +85,7 @@ def copies_line(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class MessagePassingCell(OnData):
-    """A cell of message passing from one start.
+    """A cell that runs message passing from one start.
 
     Columns:
         what: what the row is about

@@ -37,7 +37,7 @@ def take_first_steps(cell):
 
 @dataclass(frozen=True)
 class FirstStepsCell(OnData):
-    """A cell of gradient descent from `count` random starts, which are measured after each of `steps`."""
+    """A cell of gradient descent that measures students from `count` random starts after each of `steps`."""
 
     kind = Kind(take_first_steps, {name: (1e-3, 3e-6) for name in ("q", "m", "theta")})
 

@@ -38,7 +38,7 @@ def data(cell):
 
 
 def train(cell, epochs=None):
-    """Return the weights and the learning curve of a cell's model, as from `transformer.train`.
+    """Return the weights and the learning curve of a cell's model, which `transformer.train` computes.
 
     epochs: number of epochs after which the training stops; by default all.
     """
