@@ -33,7 +33,7 @@ from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
 
 RULE_DAMPING, RULE_STEPS, RULE_SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
 EXACT_NET = (2**12, 8)  # numbers of points and scrambles for the exact losses
-RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # searched alphas, relative to the converged threshold
+RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # relative distances of the searched alphas from the converged threshold
 AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
 PlaneRule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights (N,)

@@ -83,7 +83,7 @@ def _law_axes(laws):
 
 
 CROSSING_AXES, PREDICTION_AXES = _law_axes(SPECTRA)
-STEEP_LAW = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": TEACHER_START}  # has the fewest directions
+STEEP_LAW = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": TEACHER_START}  # the fewest leading directions
 GROWN_SPECTRA = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": TEACHER_START}
 variants("spectra")(
     paper=[
