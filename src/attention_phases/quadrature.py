@@ -25,7 +25,7 @@ SCRAMBLES = 16  # default number of scrambles
 # Default number of points per scramble, on the kernel of two tokens and on the general kernel, which is slower. For an
 # end or a threshold on a stored line of the theory, see `experiments.lines`, which uses more points.
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
-LARGEST_NET = 21201  # largest number of dimensions, equal to `Sobol.MAXDIM`, which takes long to import
+LARGEST_NET = 21201  # largest number of dimensions; a copy of `Sobol.MAXDIM`, because SciPy's module is slow to import
 # Points and scrambles for test errors of given weights, with a relative error of about 1e-3.
 TEST_ERROR_NET = (2**11, 8)
 

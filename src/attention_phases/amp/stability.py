@@ -25,7 +25,7 @@ from ..theory.solver import derivatives
 from ..theory.thresholds import falls
 
 RESPONSE_STEPS = 1000  # iterations for the response to small forces, starting from zero response
-HALVINGS = 6  # halvings of the distance; the first two copies share nothing but their overlap with the teacher
+HALVINGS = 6  # how often the distance is halved, from copies that share only their overlap with the teacher
 
 
 def modes(

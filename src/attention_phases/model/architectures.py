@@ -1,4 +1,4 @@
-"""Students and sentences that go beyond the main text (paper, Appendices C.10 and E.3)."""
+"""Forms of students and of sentences that only the appendices of the paper treat (C.10 and E.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -112,7 +112,7 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 def _no_value_risk(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x."""
     miss = data.attention - attention
-    pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
+    pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G, with the error E = Y - S of the attention
     return (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
 
 

@@ -57,11 +57,11 @@ def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> di
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return overlaps q (r, r), m (r,) and theta (r, t), given without sigma^2, as scalars by name.
+    """Return overlaps as scalars by name, given m (r,) and, both divided by sigma^2, q (r, r) and theta (r, t).
 
     With one column of weights and one column of the teacher the scalars are q, m and theta, including sigma^2. With
     more columns q is the trace of sigma^2 q, and m and theta are the norms of m and of sigma^2 theta. Several columns
-    of weights add the entries without sigma^2: q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the
+    of weights add the entries as they are given: q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the
     teacher. Several columns of the teacher add teacher_1, ..., the norms of sigma^2 theta for each of them.
     """
     r, t = theta.shape[-2:]

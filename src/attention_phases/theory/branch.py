@@ -33,7 +33,7 @@ OVERLAP_PATTERNS = {
 FARTHEST, FARTHEST_SHARE = 40.0, 15.0
 REACH = 0.05  # largest change of a coordinate since the last search for which its minima are used
 PULL_ERRORS = 8  # threshold in standard errors, which few scrambles give to within a quarter
-ROUNDS = 6  # largest number of searches that confirm a fixed point
+ROUNDS = 6  # largest number of searches made to confirm a fixed point
 
 
 @dataclass

@@ -106,7 +106,7 @@ class Hats(NamedTuple):
 
 
 class MeanWeights(NamedTuple):
-    """Means over the student's weights along a direction, for each of n groups of directions."""
+    """Averages over the law of the student's weights W along one direction, for each of n groups of directions."""
 
     response: Any  #: dW/dB (n, r, r)
     square: Any  #: W W^T (n, r, r)
@@ -117,7 +117,7 @@ class MeanWeights(NamedTuple):
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
-    """Return the means over the student's weights, for any number of columns without an l1 penalty, for one with it."""
+    """Return the `MeanWeights` of a student with any number of columns, or with one column if there is an l1 penalty."""
     if setting.task.l1:
         return _shrunk_weights(setting, hats)
     _, eigenvalues, teacher, encoding = setting.spectrum

@@ -203,7 +203,7 @@ def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
 
 
 def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether the own coordinates of a branch differ from zero, given their standard errors."""
+    """Return whether the coordinates `own`, which define a branch, differ from zero by more than their errors."""
     return bool((np.abs(own) > np.maximum(SMALLEST_OVERLAP, 3 * errors)).all())
 
 

@@ -63,7 +63,7 @@ def starts_of(form: str) -> tuple[str, ...]:
 
 
 def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
-    """Return initial weights (p,), flat: the columns of fields first, then the vectors of the value matrix.
+    """Return flat initial weights (p,): the columns that define the fields, then the vectors of the value matrix.
 
     The starts of a column are Q* ("semantic"), 1_d/sqrt(d) ("positional") and 0.1 N(0, 1) ("random"). With "mixed" the
     first column starts at Q* and the others at 1_d/sqrt(d). The form "tied" has further starts: close to Q* or to

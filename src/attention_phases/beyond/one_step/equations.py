@@ -108,7 +108,7 @@ class Fields(NamedTuple):
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return the averages over points (scrambles, N, 6) by scramble; `inner` are the `inner_points` (K, 3)."""
+    """Return the averages over the points (scrambles, N, 6), one per scramble; `inner` has the `inner_points` (K, 3)."""
     inner = inner_points() if inner is None else inner
 
     def means(nets):

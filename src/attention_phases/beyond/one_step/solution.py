@@ -231,7 +231,7 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         shift=0.0,
         slope=symmetric.train_slope,
         residual=symmetric.residual,
-        # The overlap is not resolved, which counts as an end, as in `Root.present`.
+        # An overlap that its error hides counts as the end of the branch, as in `Root.present`.
         reason=BRANCH_END if symmetric.reason.startswith(NO_RESOLUTION) else symmetric.reason.partition(":")[0],
         iterations=symmetric.iterations,
         spread=_quantities_by_name(moved, losses, losses, none),
