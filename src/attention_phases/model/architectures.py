@@ -13,7 +13,7 @@ class Form(NamedTuple):
     """A form of the student: its score and its value matrix."""
 
     about: str  #: description in words
-    score: tuple  #: M (r, r) of the score T_ab = h_a M h_b^T between the fields of two tokens, of r columns of weights
+    score: tuple  #: matrix M (r, r) in the score T_ab = h_a M h_b^T, where h_a are the r fields of token a
     value: str = "none"  #: kind of V in the output S x (1 + V): "none"; "pair" for u v^T/d; "full" for any V
 
 

@@ -60,7 +60,7 @@ def draw(
 
 
 class _ChunkGenerator:
-    """A stand-in for a generator that draws sentences in chunks, with the same numbers as one draw of all sentences.
+    """A stand-in for a random generator, with which sentences drawn in chunks are the same as drawn all at once.
 
     One draw gives the first tokens of all sentences before the second tokens.
     """
@@ -172,7 +172,7 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Return the linear model (L, L), a ridge regression (Eq. 18); `gram` and `cross` sum x x^T/d and Y xi x^T/d."""
+    """Return the linear model (L, L), a ridge regression (Eq. 18), from the sums of x x^T/d and of Y xi x^T/d."""
     return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
 
 

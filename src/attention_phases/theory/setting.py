@@ -117,7 +117,7 @@ class MeanWeights(NamedTuple):
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
-    """Return the `MeanWeights` of a student with any number of columns, or with one column if there is an l1 penalty."""
+    """Return the `MeanWeights` of a student with any number of columns, or with one if there is an l1 penalty."""
     if setting.task.l1:
         return _shrunk_weights(setting, hats)
     _, eigenvalues, teacher, encoding = setting.spectrum

@@ -22,9 +22,9 @@ STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional"
 # in the semantic valley.
 START_NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
 ENCODING_START = 0.3  # value of all weights of the start "encoding"
-GD_RATE, GD_STEPS = 0.15, 5000  # as published
-ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
-LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
+GD_RATE, GD_STEPS = 0.15, 5000  # learning rate and number of steps, as published
+ADAM_RATE, ADAM_STEPS = 0.01, 2500  # learning rate and number of steps, as published
+LBFGS_TOLERANCE = 1e-4  # largest Euclidean norm of the gradient of R at convergence
 LBFGS_STEPS = 5000  # largest number of steps of L-BFGS
 # In the check of a user's gradient: the relative change of the weights, and the relative error that is accepted.
 NUDGE, GRADIENT_ERROR = 1e-3, 1e-3

@@ -42,7 +42,7 @@ class OneStep:
     phi: float  #: potential Phi(y)
     energy: float  #: e = d(y Phi)/dy, the training loss of the minima
     shift: float  #: Phi minus the replica-symmetric training loss
-    slope: float  #: dPhi/dalpha
+    slope: float  #: derivative dPhi/dalpha
     residual: float  #: largest change of a coordinate of `BrokenBranch` in one more step of the map
     #: Why the solution failed; empty if it converged. `NO_CONVERGENCE` and `BRANCH_END` have the meaning that they have
     #: for `Solution`, and also apply to the replica-symmetric solution from which the search starts. `GAP_CLOSED`: the
@@ -50,7 +50,7 @@ class OneStep:
     #: was not found to decrease on both sides of a ground state.
     reason: str
     iterations: int  #: evaluations of the map
-    #: Everything in `quantities` by scramble (scrambles,), up to a constant; e and Sigma at the mean y.
+    #: Everything in `quantities` for each scramble (scrambles,), up to a constant; e and Sigma are at the mean y.
     spread: dict[str, np.ndarray] = field(repr=False)
 
     @property
@@ -139,7 +139,7 @@ def one_step(
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
-    """Return the overlaps with the gap that iteration at fixed overlaps reaches, or with a gap of zero.
+    """Return the overlaps with the gap that an iteration of the gap alone reaches, or with a gap of zero.
 
     The iteration starts from two copies that share half of what the teacher does not determine.
     """
@@ -246,7 +246,7 @@ def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
 
 
 def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
-    """Return the gain D'/D of the distance of two copies inside one minimum, by scramble (scrambles, k).
+    """Return the gains D'/D of distances between two copies inside one minimum, for each scramble (scrambles, k).
 
     The distances D are `shares` (k,) of q1, at most 2 gap/q1.
 

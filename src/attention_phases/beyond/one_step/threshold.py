@@ -1,4 +1,4 @@
-"""The shift of the two thresholds in alpha by one step of replica symmetry breaking."""
+"""How far one step of replica symmetry breaking shifts the two thresholds in alpha."""
 
 from math import hypot, nan
 from typing import NamedTuple
@@ -17,9 +17,9 @@ NO_THRESHOLD = "no replica-symmetric threshold"
 
 
 class MovedThreshold(NamedTuple):
-    """A replica-symmetric threshold and its shift by breaking, which is much more precise than either threshold."""
+    """A replica-symmetric threshold, and its shift by symmetry breaking, whose error is much smaller."""
 
-    symmetric: Threshold  #: threshold without breaking
+    symmetric: Threshold  #: threshold without symmetry breaking
     shift: Measured  #: shift of alpha; NaN if it was not found
     reason: str  #: why the shift was not found or is incomplete; empty if all solutions converged
     solutions: dict[str, OneStep]  #: ground states by branch, at the replica-symmetric alpha
