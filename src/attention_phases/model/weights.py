@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # torch is slow to load, and the theory does not need it
 class StudentOverlaps(NamedTuple):
     """The order parameters of a student (Eq. 6), with the names of the theory, and of its teacher."""
 
-    q: float  #: ``sigma^2 |Q|^2/d``
+    q: float  #: overlap ``sigma^2 |Q|^2/d`` with itself
     m: float  #: overlap Q.1/d with the positions
     theta: float  #: overlap sigma^2 Q.Q*/d with the teacher
     rho: float  #: ``sigma^2 |Q*|^2/d``; sigma^2 in the limit of large d

@@ -134,8 +134,8 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     """Return the curvature of the population loss at the best student, in the direction of the other weights.
 
     It is the second derivative with respect to m at the semantic student and to kappa at the positional student. If it
-    is negative, the student is a saddle for any number of sentences. It is NaN if the best weights are zero, because then there is no
-    such student.
+    is negative, the student is a saddle for any number of sentences. It is NaN if the best weights are zero, because
+    then there is no such student.
     """
     _, weight = best_students(task, nodes)[branch]
     if abs(weight) * max(task.sigma, 1) < ZERO_WEIGHT:

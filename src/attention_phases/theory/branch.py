@@ -145,7 +145,7 @@ class BranchMap:
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return the observables at x: test_mse, replicon (kernel of two tokens only), and gain (tokens of one law only).
+        """Return the observables at x: test_mse, replicon (only on the kernel of two tokens), gain (only for one law).
 
         A branch has a gain if it holds overlaps at zero, except the overlaps with a teacher along which clusters are
         displaced.

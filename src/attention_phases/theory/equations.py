@@ -135,7 +135,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     forces = (h - w) @ A
     g = np.ascontiguousarray(np.moveaxis(forces, 1, 2)).reshape(scrambles, tokens, r, n)
     pulls = (g * marks).sum(1)
-    # Derivatives of the independent variables by m, because a small m is equivalent to a shift of these variables.
+    # Derivatives of the independent variables with respect to m: a small m is equivalent to a shift of the variables.
     shift_x = np.linalg.solve(mixing, setting.marks.T).T[..., None, None] * np.linalg.inv(root)[of]  # (K, L, r, r)
     shift_z = -np.linalg.solve(rest, aligned.mT)[of] @ shift_x  # (K, L, t, r)
     shifts = np.concatenate([part.reshape(len(shift_x), -1, r) for part in (shift_x, shift_z)], axis=1)
@@ -197,7 +197,10 @@ def unfitted_loss(task: Task) -> float:
 
 
 def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the teacher's covariance given the student."""
+    """Return ``root^-1 theta`` (k, r, t), and the Cholesky factors (k, t, t) of a conditional covariance.
+
+    It is the covariance of the teacher's fields when the student's fields are given.
+    """
     aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
     return aligned, cholesky(np.maximum(left, SMALLEST_REST * rho[:, None]) if rho.shape[1] == 1 else left)

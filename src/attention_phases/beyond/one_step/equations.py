@@ -278,7 +278,10 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """Phi for each scramble (scrambles,), up to a constant, at fixed order parameters, as Phi is stationary."""
+        """Phi for each scramble (scrambles,), up to a constant.
+
+        The order parameters are those of the root for every scramble, because Phi is stationary in them.
+        """
         return self.model.alpha * self.averages.free
 
 

@@ -81,7 +81,8 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
             u[1, a, b] = k
             mean += S[a, b] * f
             spread += S[a, b] * k
-        # Derivatives by the scores of row a: gradient S_b (f_b - mean), curvature J^T C J with J = dS/dT, and the rest.
+        # Derivatives with respect to the scores of row a: the gradient S_b (f_b - mean), the curvature J^T C J with
+        # J = dS/dT, and the rest of the Hessian.
         for b in range(count):
             for c in range(count):
                 both = S[a, b] * S[a, c]
