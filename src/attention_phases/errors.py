@@ -9,9 +9,7 @@ from types import UnionType
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
-LIMITS_NOTE = (
-    '; the page "Limits" lists what is covered'  # the end of a message on a case that theory or training lacks
-)
+LIMITS_NOTE = '; the page "Limits" lists what is covered'  # the end of a message about a case that is not covered
 LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # largest numbers of characters of a value and of an array that a message shows
 
 

@@ -22,8 +22,8 @@ from scipy.special import ndtri
 from .errors import BadInput, check_count, check_memory
 
 SCRAMBLES = 16  # default number of scrambles
-# Default number of points per scramble, on the kernel of two tokens and on the general kernel, which is slower. For an
-# end or a threshold on a stored line of the theory, see `experiments.lines`, which uses more points.
+# Default numbers of points per scramble: for the kernel of two tokens, and for the general kernel, which is slower.
+# Ends and thresholds on stored lines of the theory have numbers of their own, see `experiments.lines`.
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
 LARGEST_NET = 21201  # largest number of dimensions; a copy of `Sobol.MAXDIM`, because SciPy's module is slow to import
 # Number of points per scramble, and of scrambles, that give test errors of given weights to a relative 1e-3.

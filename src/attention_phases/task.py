@@ -200,7 +200,7 @@ def encoding(task: Task, d: int) -> np.ndarray:
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:
-    """Return directions with floats, from directions or from a text "eigenvalue,weight[,teacher[,encoding]];..."."""
+    """Return directions of floats, given as directions or as a text "eigenvalue,weight[,teacher[,encoding]];..."."""
     allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:

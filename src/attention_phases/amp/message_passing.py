@@ -62,7 +62,7 @@ class Run:
 
 @dataclass(frozen=True)
 class MessagePassingResult:
-    """The result of message passing on one data set; its fields have the names used for students and theory."""
+    """The result of message passing on one data set, with the same field names as for students and theory."""
 
     overlaps: StudentOverlaps  #: order parameters of the final weights
     V: float  #: V of the final state
@@ -90,7 +90,7 @@ def message_passing(
     steps: int = STEPS,
     report: Callable[[int, float], object] | None = None,
 ) -> MessagePassingResult:
-    """Run message passing (Algorithm 1) on one data set, which is also the data set of `train` for this seed.
+    """Run message passing (Algorithm 1) on the data set that `train` draws for the same seed.
 
     >>> from attention_phases import Task, message_passing
     >>> passed = message_passing(Task(omega=0.3), alpha=2.0, d=200, seed=1)
@@ -165,7 +165,9 @@ def limiting_data(task: Task, data: Dataset) -> Dataset:
     data = data.to("cpu", torch.float64)
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
-    y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi, without the encoding
+    y = (
+        data.inputs @ data.teacher - encoding @ data.teacher
+    )  # teacher's fields (n, 2), which do not contain the encoding
     targets = teacher_fit(task, y.T.cpu().numpy()).T
     return replace(
         data,

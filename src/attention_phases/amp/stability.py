@@ -172,7 +172,7 @@ def gains_of_columns(
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
-    """Return the distance at which two copies stop approaching; as distances grow past it, the gain falls below 1.
+    """Return the distance at which two copies stop approaching each other. At larger distances the gain is below 1.
 
     The distance is in units of the size of Q and is interpolated between the logarithms of the results of `gains`. If
     the gain is above 1 at the largest distance, that distance is returned. If the gain is below 1 at all distances, the

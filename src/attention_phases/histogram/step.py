@@ -273,9 +273,10 @@ def adam(flat, gradient, free, moments, step, rule):
 
 @njit(**NUMBA_OPTIONS)
 def train_epoch(model, sequences, order, batch, rule, step):
-    """Train for one epoch over the sequences in the given order, in batches; return the mean cross-entropy on the way.
+    """Train for one epoch over the sequences in the given order, in batches.
 
-    The last batch may be smaller. `step` is the number of earlier steps of Adam.
+    Return the mean cross-entropy, for which each batch is evaluated before its step. The last batch may be smaller.
+    `step` is the number of earlier steps of Adam.
     """
     loss = 0.0
     for begin in range(0, len(order), batch):

@@ -267,7 +267,7 @@ def predicted_counts(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:
-    """Return the 2-norm of the gradient of the mean loss of all sequences, over all parameters (SIZE,)."""
+    """Return the 2-norm of the gradient of the mean loss over all sequences, with respect to all parameters (SIZE,)."""
     weights = Weights(*(part.requires_grad_() for part in tensors_of(flat)))
     tokens, counts = (torch.from_numpy(values).split(PART) for values in sequences)
     for batch in zip(tokens, counts):

@@ -84,7 +84,7 @@ class Architecture:
         return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:
-        """Return the teacher's positional matrix A (L, L); the standard A shares its 0.4 among L - 1 other tokens."""
+        """Return the teacher's positional matrix A (L, L). The standard A shares 0.4 among the L - 1 other tokens."""
         if len(task.matrix) == self.tokens:
             return np.array(task.matrix)
         if task.matrix != MATRICES["standard"]:

@@ -41,7 +41,7 @@ def risk_and_gradient(inputs, stiffness, targets, weights, lam, together, risk, 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
-    """Return the risk of sentences `first` to `last` for one column (d,), and add their gradient to `gradient` (d,)."""
+    """Return the risk of sentences `first` to `last` for one column (d,), and add its gradient to `gradient` (d,)."""
     d = len(weights)
     number = inputs.dtype.type  # precision of the data, because the loops over d must not mix two precisions
     risk = 0.0

@@ -49,7 +49,7 @@ def test_error(
     if attention is not None and np.shape(attention) != (2, 2):
         raise BadInput("attention", attention, "a (2, 2) matrix")
     q, m, theta, rho, m_teacher = _tested_overlaps(task, overlaps, d, trained)
-    variance, root = task.sigma**2, sqrt(q) or 1.0  # zero weights have no direction; their overlaps are zero
+    variance, root = task.sigma**2, sqrt(q) or 1.0  # zero weights have no direction, and all their overlaps are zero
     rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
     numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
     xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
@@ -77,7 +77,7 @@ def test_error(
 def _tested_overlaps(
     task: Task, overlaps: Any, d: float, trained: Task | None
 ) -> tuple[float, float, float, float, float]:
-    """Return q, m, theta, rho and m_teacher under the law of the sentences of `task`; see `test_error`."""
+    """Return q, m, theta, rho and m_teacher for sentences with the law of `task`; see `test_error`."""
     of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):

@@ -22,7 +22,7 @@ from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
 TOKEN_COPIES = 3  # copies of the tokens in memory while a training set is made: as drawn, with encoding, and reduced
-CHUNK = 2**27  # largest number of entries drawn at once, half a gigabyte; no stored result has a larger data set
+CHUNK = 2**27  # largest number of entries drawn at once, which take half a gigabyte; all stored results need fewer
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 

@@ -65,7 +65,7 @@ def sample(
     x = positional_encoding(task, xi)
     gram = torch.stack([torch.stack([(first * second).sum(1) for second in x]) for first in x]) / d
     along = x.sum(2) / d**1.5
-    marked = (target * positions[:, None]).sum(1)  # Y u
+    marked = (target * positions[:, None]).sum(1)  # marks Y u in the label
     return Sentences(
         inputs=(x / d**0.5).reshape(-1, d),
         gram=gram,

@@ -24,8 +24,8 @@ class StudentOverlaps(NamedTuple):
     q: float  #: overlap ``sigma^2 |Q|^2/d`` with itself
     m: float  #: overlap Q.1/d with the positions
     theta: float  #: overlap sigma^2 Q.Q*/d with the teacher
-    rho: float  #: ``sigma^2 |Q*|^2/d``; sigma^2 in the limit of large d
-    m_teacher: float  #: Q*.1/d; 0 in the limit of large d
+    rho: float  #: overlap ``sigma^2 |Q*|^2/d`` of the teacher with itself, which is sigma^2 in the limit of large d
+    m_teacher: float  #: overlap Q*.1/d of the teacher with the positions, which is 0 in the limit of large d
 
     @property
     def named(self) -> dict[str, float]:

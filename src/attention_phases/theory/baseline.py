@@ -29,7 +29,7 @@ from .setting import Setting
 # because the integrand is smooth. For six tokens even 24 nodes per axis would be 2e8 nodes.
 LINEAR_NODES = {2: 80, 3: 40, 4: 24}
 MATCHING_FLOOR = {"critical": "positional", "linear": "linear"}  # the floor that equals the semantic floor at omega*
-FLOOR_NODES = 40  # nodes per normal variable; 20 nodes give omega* to 1e-9
+FLOOR_NODES = 40  # nodes per normal variable; even 20 nodes give omega* to 1e-9
 RULES = FLOOR_NODES, FLOOR_NODES // 2  # quadrature rules for omega* and for its error
 BRACKET = (0.2, 0.8)  # starting values of kappa and m in the search for their best values
 TIE = 1e-12  # rounding may explain a relative difference between two floors that is smaller than this

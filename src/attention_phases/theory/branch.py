@@ -189,14 +189,14 @@ class Net:
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return the averages of a `BranchMap` at x by scramble; search if `anew` or if x has moved far."""
+        """Return the averages of a `BranchMap` at x by scramble, with a search if `anew` or if x has moved far."""
         averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
         self.calls += 1
         self.report(1)
         return averages
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
-        """Return whether an average at x needs a search; if so, store x as the place of the last search."""
+        """Return whether an average at x needs a search. If it does, store x as the place of the last search."""
         other = self.searched.shape != x.shape  # no search yet, or a search with another number of coordinates
         anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:

@@ -25,7 +25,7 @@ ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1
 
 
 class Branch(dict[float, Solution]):
-    """A dictionary of converged solutions by ascending alpha; `stopped` has the reason for each alpha without one."""
+    """Converged solutions by alpha, in ascending order; `stopped` has the reason for each alpha without a solution."""
 
     def __init__(self, task: Task, solutions: Mapping, stopped: Mapping, columns: Sequence = (), origin: Any = ()):
         super().__init__(sorted(solutions.items()))
@@ -71,7 +71,7 @@ def follow(
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Branch:
-    """Return the solutions of one branch at several alpha, each started from its neighbour; see `solve`.
+    """Return the solutions of one branch at several alphas, each started from its neighbour; see `solve`.
 
     >>> from attention_phases import Task, follow
     >>> branch = follow(Task(omega=0.3), "positional", [0.5, 1.0], points=256)

@@ -19,9 +19,7 @@ from ..quadrature import LARGEST_NET
 from ..task import Cluster, Task
 
 TINY_NUMBER = 1e-300  # avoids 0/0 where the field of a branch vanishes at its end
-SMALLEST_STIFFNESS = (
-    1e-3  # smallest stiffness in units of lambda; no fixed point reaches it, but a wild step of a solver may
-)
+SMALLEST_STIFFNESS = 1e-3  # smallest stiffness in units of lambda, a bound that only a wild step of a solver can reach
 
 
 class Spectrum(NamedTuple):
@@ -42,7 +40,9 @@ class Setting:
 
     task: Task  #: teacher, data and penalty
     architecture: Architecture = STANDARD  #: the student and its sentences
-    general: bool = False  #: use the general kernel always; `fast` is true if the kernel of two tokens is used
+    general: bool = (
+        False  #: whether to use the general kernel even where the faster kernel of two tokens would do, see `fast`
+    )
 
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)

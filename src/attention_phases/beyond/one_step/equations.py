@@ -51,7 +51,7 @@ class InnerAverages(NamedTuple):
     outer_noise: np.ndarray  #: E[<r> . xi]
     inner_noise: np.ndarray  #: E<r . z>
     fitted_loss: np.ndarray  #: E<ell(h*)>
-    free: np.ndarray  #: E[-(1/y) log of the mean of exp(-y M) over z]; E<M> at y = 0
+    free: np.ndarray  #: E[-(1/y) log(mean of exp(-y M) over z)], which is E<M> at y = 0
 
 
 class ValleyHats(NamedTuple):
@@ -267,7 +267,7 @@ class Root(NamedTuple):
     phi: float  #: potential Phi(y)
     moves: np.ndarray  #: (n, scrambles), displacement of the root of each scramble
     energies: np.ndarray  #: (scrambles,), training loss of each scramble
-    log_y: np.ndarray  #: (scrambles,), shift of log y for each scramble; zero if y is given
+    log_y: np.ndarray  #: (scrambles,), shift of log y for each scramble, which is zero if y is given
     residual: float  #: residual as in `OneStep`
     settled: bool  #: whether x solves the equations
     present: bool  #: whether the overlap that defines the branch differs from zero

@@ -38,7 +38,8 @@ class OneStep:
     At the ground state Phi is the training loss of the lowest minima, and Sigma is zero within its standard error.
     """
 
-    valley: Valley  #: gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given
+    #: Order parameters. If only the replica-symmetric solution was found, the gap is 0, and y is 0 unless it was given.
+    valley: Valley
     phi: float  #: potential Phi(y)
     energy: float  #: e = d(y Phi)/dy, the training loss of the minima
     shift: float  #: Phi minus the replica-symmetric training loss
@@ -78,7 +79,7 @@ class OneStep:
         return {name: standard_error(self.spread[name]) for name in self.quantities}
 
 
-@np.errstate(all="ignore")  # only the result must be finite; a failed search gives its reason
+@np.errstate(all="ignore")  # a search may overflow on its way; if it fails, the result has a reason
 def one_step(
     task: Task,
     alpha: float,
@@ -179,7 +180,7 @@ def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
 
 
 def _summit(below: Root, centre: Root, above: Root, root_near: Callable) -> Root:
-    """Return the root at the maximum of a parabola in log y through three values of y that differ by factors of two.
+    """Return the root at the maximum of a parabola in log y, fitted to Phi at three y, each twice the last.
 
     The `moves` of the root include the shift of y: the parabola of each scramble, which has the same curvature, has its
     maximum at a different y.

@@ -17,7 +17,7 @@ NO_THRESHOLD = "no replica-symmetric threshold"
 
 
 class MovedThreshold(NamedTuple):
-    """A replica-symmetric threshold, and its shift by symmetry breaking, whose error is much smaller."""
+    """A replica-symmetric threshold, and its shift by symmetry breaking. The shift has a much smaller error."""
 
     symmetric: Threshold  #: threshold without symmetry breaking
     shift: Measured  #: shift of alpha; NaN if it was not found
