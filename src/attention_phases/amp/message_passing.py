@@ -165,9 +165,8 @@ def limiting_data(task: Task, data: Dataset) -> Dataset:
     data = data.to("cpu", torch.float64)
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
-    y = (
-        data.inputs @ data.teacher - encoding @ data.teacher
-    )  # teacher's fields (n, 2), which do not contain the encoding
+    # The teacher's fields (n, 2) do not contain the encoding.
+    y = data.inputs @ data.teacher - encoding @ data.teacher
     targets = teacher_fit(task, y.T.cpu().numpy()).T
     return replace(
         data,

@@ -40,7 +40,7 @@ class Sentences(TensorRecord):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of weights of a student, as a tuple; empty if the kind of value matrix is unknown."""
-        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # further vectors
+        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # vectors besides columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
 
     def linear(self) -> np.ndarray:

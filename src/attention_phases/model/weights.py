@@ -57,7 +57,7 @@ def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> di
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return overlaps as scalars by name, given m (r,) and, both divided by sigma^2, q (r, r) and theta (r, t).
+    """Return overlaps as scalars by name, given q (r, r) and theta (r, t), both divided by sigma^2, and m (r,).
 
     With one column of weights and one column of the teacher the scalars are q, m and theta, including sigma^2. With
     more columns q is the trace of sigma^2 q, and m and theta are the norms of m and of sigma^2 theta. Several columns

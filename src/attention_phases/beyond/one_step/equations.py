@@ -280,7 +280,7 @@ class Root(NamedTuple):
     def phis(self) -> np.ndarray:
         """Phi for each scramble (scrambles,), up to a constant.
 
-        The order parameters are those of the root for every scramble, because Phi is stationary in them.
+        All scrambles have the order parameters of the root, because Phi is stationary in them.
         """
         return self.model.alpha * self.averages.free
 
