@@ -23,7 +23,7 @@ from .kernels import general, two_tokens
 from .setting import Hats, Setting, cholesky, largest_eigenvalue, mean_weights, mix, solve_linear
 
 # No fixed point reaches these bounds. They only keep a wild step of a solver in the domain of the equations.
-SMALLEST_REST = 1e-9  # smallest share of the teacher's field variance that is independent of the student's field
+SMALLEST_REST = 1e-9  # smallest share of the variance of the teacher's field that the student's field leaves open
 LEAST_Q = 1e-12  # smallest q, in units of the teacher's q
 
 
@@ -96,10 +96,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     if not setting.fast:
         means = _general_means(points, lowest, setting, overlaps, anew)
         return Averages(*means, response=np.full(len(points), np.nan))
-    task, axes = (
-        setting.task,
-        (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0),
-    )  # number of axes of each entry, without the axis of scrambles
+    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # axes of each entry, without that of scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
     (means,) = map_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
     means[:, 4:7] += unfitted_loss(task)

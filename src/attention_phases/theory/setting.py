@@ -40,9 +40,7 @@ class Setting:
 
     task: Task  #: teacher, data and penalty
     architecture: Architecture = STANDARD  #: the student and its sentences
-    general: bool = (
-        False  #: whether to use the general kernel even where the faster kernel of two tokens would do, see `fast`
-    )
+    general: bool = False  #: whether to use the general kernel even if the faster kernel of two tokens would do
 
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)

@@ -68,8 +68,8 @@ class Solution:
     residual: float  #: largest change of a coordinate in one more step
     iterations: int  #: evaluations of the map
     #: The values at the fixed point of each single scramble, to first order, as (scrambles, ...) arrays: every overlap
-    #: by its name, test_mse, and replicon and gain if the branch has them. For `train_loss` they
-    #: are deviations from the mean, taken from the free energy, for the error of a difference between two losses.
+    #: by its name, test_mse, and replicon and gain if the branch has them. For `train_loss` they are
+    #: deviations from the mean, taken from the free energy, for the error of a difference between two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
     replicon: float = nan  #: ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student
     #: Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
