@@ -9,10 +9,8 @@ from types import UnionType
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
-LIMITS_NOTE = (
-    '; the page "Limits" lists what is covered'  # the end of a message on a case that theory or training lacks
-)
-LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # most characters of a value, and of an array, that a message shows
+LIMITS_NOTE = '; the page "Limits" lists what is covered'  # the end of a message about a case that is not covered
+LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # largest numbers of characters of a value and of an array that a message shows
 
 
 class BadInput(ValueError):
@@ -50,7 +48,7 @@ class NotebookError(RuntimeError):
 
 
 def as_number(value: Any) -> Any:
-    """Return the number in an array or a tensor of no dimensions; return any other value unchanged.
+    """Return the number in a zero-dimensional array or tensor; return any other value unchanged.
 
     A number of less than double precision becomes the shortest decimal that rounds to it. The float32 number closest
     to 0.3, for example, becomes 0.3.
@@ -123,7 +121,7 @@ def check_memory(name: str, value: object, needed: float, device: str = "cpu") -
         import resource
 
         limits = resource.getrlimit(resource.RLIMIT_AS)[0], os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        there = min(limit for limit in limits if limit > 0) if device == "cpu" else there  # -1: no limit
+        there = min(limit for limit in limits if limit > 0) if device == "cpu" else there  # -1 means no limit
     if needed > there:
         needs = f"{name} = {value} needs at least {needed / 1e9:.2g} GB of memory"
         raise BadInput(f"{needs}; {there / 1e9:.2g} GB are available. Choose a smaller {name}")

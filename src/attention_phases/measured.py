@@ -27,7 +27,7 @@ class Measured(NamedTuple):
 
     @classmethod
     def mean(cls, values: Iterable[float]) -> "Measured":
-        """Return the mean of independent values (n,) with its standard error, NaN for a single value; NaN for none."""
+        """Return the mean of independent values (n,) and its standard error (NaN if n = 1); both are NaN if n = 0."""
         numbers = np.asarray(list(values), float)
         return cls(float(numbers.mean()), standard_error(numbers)) if len(numbers) else NO_VALUE
 

@@ -22,11 +22,11 @@ from scipy.special import ndtri
 from .errors import BadInput, check_count, check_memory
 
 SCRAMBLES = 16  # default number of scrambles
-# Default number of points per scramble, on the kernel of two tokens and on the general kernel, which is slower. For an
-# end or a threshold on a stored line of the theory, see `experiments.lines`, which uses more points.
+# Default numbers of points per scramble: for the kernel of two tokens, and for the general kernel, which is slower.
+# Ends and thresholds on stored lines of the theory have numbers of their own, see `experiments.lines`.
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
-LARGEST_NET = 21201  # largest number of dimensions, equal to `Sobol.MAXDIM`, which takes long to import
-# Points and scrambles for test errors of given weights, with a relative error of about 1e-3.
+LARGEST_NET = 21201  # largest number of dimensions; a copy of `Sobol.MAXDIM`, because SciPy's module is slow to import
+# Number of points per scramble, and of scrambles, that give test errors of given weights to a relative 1e-3.
 TEST_ERROR_NET = (2**11, 8)
 
 
@@ -92,7 +92,7 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
 
 
 def pool(averages: Any) -> Any:
-    """Return a named tuple of averages with the mean over scrambles, the first axis, of every entry."""
+    """Return a named tuple of averages, every entry replaced by its mean over scrambles, the first axis."""
     return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 
 

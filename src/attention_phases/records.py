@@ -34,7 +34,7 @@ def canonical(record: Any) -> str:
 
 
 def fields_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name; the fields of a nested dataclass take its place.
+    """Return the fields of a dataclass by name, with the fields of nested dataclasses in their place.
 
     A field with the mark "omitted at default" is left out if it has its default value.
     """
@@ -102,7 +102,7 @@ def _commit() -> str | None:
         return subprocess.run(["git", "-C", SOURCE, *words], capture_output=True, encoding="utf-8", check=False)
 
     try:
-        # An installed copy may lie inside another project's checkout, whose commit says nothing about this code.
+        # An installed copy may lie inside the checkout of another project, whose commit does not describe this code.
         tracked = git("ls-files", "--error-unmatch", "attention_phases/__init__.py")
         if tracked.returncode:
             if "safe.directory" in tracked.stderr and parent_process() is None:  # said once, not again by each worker

@@ -20,7 +20,7 @@ MATRICES = {
 
 
 class Direction(NamedTuple):
-    """A share of the directions of the embedding space, along all of which tokens and teacher have the same law.
+    """A share of the embedding directions. Along all of these, tokens and teacher have the same law.
 
     >>> from attention_phases import Direction, Task
     >>> Task(spectrum=[Direction(0.05, 0.5), Direction(0.45, 0.5)]).sigma
@@ -149,7 +149,7 @@ def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
 
 
 def _teachers(value: Any) -> tuple[float, ...]:
-    """Return the mean squares of the columns of Q*, checked."""
+    """Check and return the mean squares of the columns of Q*."""
     sizes = [*value] if is_several(value) else []
     if not sizes:
         raise BadInput("teachers", value, "one number > 0 for each column of the teacher")
@@ -172,7 +172,7 @@ def _matrix(value: object) -> tuple:
 
 
 def _coordinate_values(task: Task, d: int, name: str) -> np.ndarray:
-    """Return a field of the directions for each of `d` coordinates, as the last axis, in shares of 1/d."""
+    """Return the values of a field of the directions for each of `d` coordinates, which are the last axis."""
     ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in task.directions)])).astype(int)
     values = np.array([getattr(direction, name) for direction in task.directions])
     return np.repeat(values.T, np.diff(ends), axis=-1)
@@ -195,12 +195,12 @@ def teacher_variances(task: Task) -> np.ndarray:
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
-    """Return the encoding of a token of mark 1 times sqrt(d), (d,), which is `Task.encoding` 1_d without a spectrum."""
+    """Return sqrt(d) times the encoding of a token with mark 1, (d,): without a spectrum, `Task.encoding` 1_d."""
     return _coordinate_values(task, d, "encoding") ** 0.5
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:
-    """Return directions with floats, from directions or from a text "eigenvalue,weight[,teacher[,encoding]];..."."""
+    """Return directions of floats, given as directions or as a text "eigenvalue,weight[,teacher[,encoding]];..."."""
     allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:

@@ -62,12 +62,12 @@ def test_the_readme_says_the_stored_results():
     crosses = {name: f"{crossing(omega, name)} | {crossing(small, name)}" for name in ("informed", "searched")}
     sentences = [
         f"**From small random weights, gradient descent misses the better solution in "
-        f"{len(last) - ends['semantic']} of {len(last)} runs.** These runs use more than three times as many training "
-        f"sentences as it takes to make this solution the better one.",
+        f"{len(last) - ends['semantic']} of {len(last)} runs.** These runs use more than three times the number of "
+        f"training sentences above which this solution is the better one.",
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the deeper one beyond $\\alpha_c = "
         f"{with_error(*alpha_of(line, 'critical'))}$ in replica-symmetric theory. At this point the overlap $\\theta$ "
-        f"of the best student jumps from 0 to {overlap('semantic', 'theta'):.2f}, and its overlap $m$ drops from "
-        f"{overlap('positional', 'm'):.2f} to 0.",
+        f"of the student with the lowest training loss jumps from 0 to {overlap('semantic', 'theta'):.2f}, and its "
+        f"overlap $m$ drops from {overlap('positional', 'm'):.2f} to 0.",
         f"At $d = {last['d'].iloc[0]}$ and $\\alpha = {last['alpha'].iloc[0]:g}$ we trained {len(last)} students from "
         f"small random weights. Gradient descent with the published {last['steps'].max():,} steps takes "
         f"{ends['positional']} of them to the positional valley and {ends['semantic']} to the semantic valley, and "

@@ -1,1 +1,1 @@
-"""Approximate message passing on sampled sentences (Algorithm 1), and predictions of state evolution for it."""
+"""Approximate message passing on sampled sentences (Algorithm 1), and what state evolution predicts for it."""

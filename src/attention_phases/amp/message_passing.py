@@ -37,16 +37,17 @@ from .stability import modes
 # Largest number of iterations, and the relative change of Q in one iteration at which the weights have converged.
 STEPS, CONVERGED_CHANGE = 1000, 1e-12
 DAMPING = 0.7  # suppresses a collective mode whose factor per iteration lies between -5.7 and 1
-# Safety margin, as a share of the way from the smallest sufficient damping to 1, and points per scramble for the modes.
+# Safety margin, as a share of the way from the smallest sufficient damping to 1, and number of points per scramble with
+# which the modes are computed.
 SAFETY_MARGIN, MODE_POINTS = 0.25, 2**10
 
 
 class State(NamedTuple):
     """A state of message passing: the input and the output of one step."""
 
-    weights: np.ndarray  #: Q (d,)
-    onsager: np.ndarray  #: V g (2, n)
-    V: float  #: sigma^2 chi
+    weights: np.ndarray  #: weights Q (d,)
+    onsager: np.ndarray  #: Onsager term V g (2, n)
+    V: float  #: response of a field, sigma^2 chi
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,14 @@ class Run:
     """A run of message passing from one start: its final state and its history."""
 
     state: State  #: final state
-    #: Table by iteration, including the start: q, m, theta, V and `change`, the relative change of Q in norm.
+    #: Table with a row for the start and for each iteration: q, m, theta, V, and the relative change of Q (`change`).
     history: pd.DataFrame
     converged: bool  #: whether the last change is at most the tolerance
 
 
 @dataclass(frozen=True)
 class MessagePassingResult:
-    """The result of message passing on one data set; its fields have the names used for students and theory."""
+    """The result of message passing on one data set, with the same field names as for students and theory."""
 
     overlaps: StudentOverlaps  #: order parameters of the final weights
     V: float  #: V of the final state
@@ -89,7 +90,7 @@ def message_passing(
     steps: int = STEPS,
     report: Callable[[int, float], object] | None = None,
 ) -> MessagePassingResult:
-    """Run message passing (Algorithm 1) on one data set, which is also the data set of `train` for this seed.
+    """Run message passing (Algorithm 1) on the data set that `train` draws for the same seed.
 
     >>> from attention_phases import Task, message_passing
     >>> passed = message_passing(Task(omega=0.3), alpha=2.0, d=200, seed=1)
@@ -164,7 +165,8 @@ def limiting_data(task: Task, data: Dataset) -> Dataset:
     data = data.to("cpu", torch.float64)
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
-    y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi, without the encoding
+    # The teacher's fields (n, 2) do not contain the encoding.
+    y = data.inputs @ data.teacher - encoding @ data.teacher
     targets = teacher_fit(task, y.T.cpu().numpy()).T
     return replace(
         data,
@@ -175,7 +177,7 @@ def limiting_data(task: Task, data: Dataset) -> Dataset:
 
 
 def start_state(task: Task, data: Dataset, weights: np.ndarray | torch.Tensor) -> State:
-    """Return a state with given weights (d,) and zero forces; V is the initial value of the iteration in the theory."""
+    """Return a state with given weights (d,), zero forces, and the V from which the iteration of the theory starts."""
     alpha = len(data.stiffness) / data.d
     V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
     return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.T.shape)), V)
@@ -206,13 +208,13 @@ def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
 
 
 def _derivatives(h: np.ndarray, targets: np.ndarray, V: float, variance: float) -> np.ndarray:
-    """Return the trace (N,) of the derivative of the forces between the jumps of the proximal point h (2, N)."""
+    """Return the trace (N,) of the derivative of the forces at proximal points h (2, N), without their jumps."""
     h11, h12, h22 = (V * bend for bend in bends(h, targets, variance))
     return ((2 + h11 + h22) / ((1 + h11) * (1 + h22) - h12**2) - 2) / V
 
 
 def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:
-    """Return the trace (N,) of the slope of the forces, each between w - e and w + e along its own field."""
+    """Return the sum (N,) of two slopes: of the force on each field, between w - e and w + e of this field."""
     shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
     above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
     first, second = ((above[a][a] - below[a][a]) / (2 * e) for a in range(2))

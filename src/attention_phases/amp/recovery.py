@@ -18,7 +18,7 @@ from ..task import Task
 
 RECOVERY_STEPS = 500
 RECOVERY_TOLERANCE = 1e-8  # change of the estimate in one step at convergence, in units of the teacher's size
-SMALLEST_VARIANCE = 1e-12  # posterior variance of a weight below which the teacher counts as known
+SMALLEST_VARIANCE = 1e-12  # the teacher counts as known if the posterior variance of its weights is smaller
 LARGEST_FIELD_ERROR = 1e-3  # largest relative error of the fields that rounding of the labels may cause
 START = 0.05  # size of the random initial weights; the teacher's size is 1
 
@@ -39,7 +39,7 @@ def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) 
     The logarithms of the semantic part give ``u_ab = y_a (y_a - y_b)``, and ``u_ab + u_ba = (y_a - y_b)^2``.
     """
     logs = np.log((attention - omega * matrix) / (1 - omega))
-    differences = np.diagonal(logs, axis1=1, axis2=2)[:, :, None] - logs  # u_ab
+    differences = np.diagonal(logs, axis1=1, axis2=2)[:, :, None] - logs  # the differences u_ab
     first = differences[:, 0, 1] / np.sqrt(differences[:, 0, 1] + differences[:, 1, 0])
     return first - differences[:, 0].T / first
 

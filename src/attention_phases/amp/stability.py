@@ -1,4 +1,4 @@
-"""Predictions of state evolution for message passing: convergence, perturbations, and the distance of two copies.
+"""What state evolution predicts for message passing: convergence, perturbations, and the distance between copies.
 
 Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
 ``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. If the proximal point does
@@ -24,8 +24,8 @@ from ..theory.kernels.two_tokens import forces
 from ..theory.solver import derivatives
 from ..theory.thresholds import falls
 
-RESPONSE_STEPS = 1000  # iterations for the response to small forces, starting from zero response
-HALVINGS = 6  # halvings of the distance; the first two copies share nothing but their overlap with the teacher
+RESPONSE_STEPS = 1000  # number of iterations from chi = 0 to the chi of `gain_without_jumps`
+HALVINGS = 6  # how often the distance is halved, from copies that share only their overlap with the teacher
 
 
 def modes(
@@ -38,7 +38,7 @@ def modes(
     """
     model = BranchMap(task, alpha, branch)
     x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)
-    net.averages(model, x)  # a search at the fixed point, so that the differences start from its minima
+    net.averages(model, x)  # a search at the fixed point, whose minima are then used for the derivatives
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
 
     def eigenvalues(jacobian):
@@ -118,18 +118,19 @@ def gain_without_jumps(
         return np.array([task.lam + free, chi * (free - own)])
 
     chi = 0.0
-    for _ in range(RESPONSE_STEPS):  # chi grows to the smallest solution; the response with jumps is an upper bound
+    # The iteration increases chi to its smallest solution. The response with jumps is an upper bound.
+    for _ in range(RESPONSE_STEPS):
         chi = min(usual, 1 / at(chi)[0].mean())
     (inverse, gains), (before, gains_before) = at(chi), at(nearby := (1 - 1e-4) * chi)
     excess, slope = 1 / chi - inverse, 1 / chi - 1 / nearby - (inverse - before).mean()
     shift = (gains - gains_before).mean() / slope if chi < usual else 0.0
-    return Measured.mean(gains - shift * excess)  # corrected to first order for the chi of each scramble
+    return Measured.mean(gains - shift * excess)  # first-order correction: each scramble has its own chi
 
 
 def gains_of_columns(
     task: Task, architecture: Architecture, alpha: float, overlaps: Scalars | Overlaps, points: int, scrambles: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances and the gains of `gains` for another architecture, over all columns of weights.
+    """Return the distances and the gains as `gains` does, for a student of any architecture with all its columns.
 
     The parts of the copies that are independent of the teacher differ by a matrix ``D`` proportional to
     ``q - theta theta^T/rho``, and the gain is the ratio of traces. All tokens must have the same law.
@@ -147,7 +148,8 @@ def gains_of_columns(
     parts = np.split(nets, np.cumsum([len(c) * r, len(c), len(c) * r]), axis=2)
     columns, others = (part.reshape(shape) for part in parts[::2])  # one array for each copy, (scrambles, points, L, r)
 
-    def own_part(columns, remainder):  # part independent of the teacher's fields, columns @ aligned + rest * remainder
+    # The part that is independent of the teacher's fields, which are columns @ aligned + rest * remainder.
+    def own_part(columns, remainder):
         return columns - (columns @ aligned + rest * remainder)[..., None] * aligned
 
     def forces_at(shift):  # forces after this shift of the part that is independent of the teacher
@@ -170,7 +172,7 @@ def gains_of_columns(
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
-    """Return the distance at which two copies stop approaching, where the gain falls through 1 with growing distance.
+    """Return the distance at which two copies stop approaching each other. At larger distances the gain is below 1.
 
     The distance is in units of the size of Q and is interpolated between the logarithms of the results of `gains`. If
     the gain is above 1 at the largest distance, that distance is returned. If the gain is below 1 at all distances, the

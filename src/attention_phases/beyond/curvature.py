@@ -24,7 +24,7 @@ BASIS = 60  # number of vectors that Lanczos' method keeps; with few of them the
 
 
 def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
-    """Return the Hessian (d, d) of the risk at the weights (d,) of a student of one column.
+    """Return the Hessian (d, d) of the risk at weights (d,), for a student with one column.
 
     >>> import numpy as np
     >>> from attention_phases import Task

@@ -21,15 +21,16 @@ from ..quadrature import gaussian_points
 from ..task import Task
 from ..theory.equations import hessians, teacher_fit
 
-DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
-PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # values of the resolvent, relative to its largest, for the edge
-POINTS, NETS = 2**10, 8  # points per scramble, and scrambles, of a quadrature
-# Points on the upper half of a contour around the spectrum, and iterations of the resolvent.
+DIRECTIONS = ("positional", "semantic")  # the directions of 1_d and of Q*
+# Values of the resolvent, as shares of its largest value, among which the edge of the spectrum is searched.
+PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)
+POINTS, NETS = 2**10, 8  # number of points per scramble, and of scrambles, in a quadrature
+# Number of points on the upper half of a contour around the spectrum, and of iterations for the resolvent there.
 CONTOUR, ITERATIONS = 32, 60
 
 
 def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weights b of the two rows of N sentences, and s along 1_d and along Q*, each as (N, 2).
+    """Return for the two rows of N sentences the weights b, s along 1_d, and s along Q*, each as (N, 2).
 
     normal: the teacher's fields of these sentences divided by sigma, (2, N)
     """
@@ -44,7 +45,7 @@ class Beginning(NamedTuple):
 
     task: Task  #: teacher, data and penalty
     alpha: float  #: sample complexity
-    weights: np.ndarray  #: b (N, 2), from `rows`
+    weights: np.ndarray  #: weights b (N, 2), see `rows`
     positional: np.ndarray  #: s along 1_d, (N, 2)
     semantic: np.ndarray  #: s along Q*, (N, 2)
 
@@ -55,7 +56,7 @@ class Beginning(NamedTuple):
         return self.alpha * terms.sum((1, 2)) / len(b)
 
     def bulk(self, G: np.ndarray | float) -> np.ndarray:
-        """Return ``z - 1/G``, which the bulk of the spectrum has at values G (k,) of its resolvent."""
+        """Return ``z - 1/G``, where z is the point at which the resolvent of the bulk has the value G; G is (k,)."""
         return self.means(np.array(self.task.sigma**2), G)
 
     def leaving(self, side: int) -> dict[str, float]:
@@ -77,7 +78,7 @@ class Beginning(NamedTuple):
         return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
 
     def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the growth factors (k,) of the mean squares of random weights after given numbers of linear steps.
+        """Return by which factors (k,) the mean squares of random weights grow in given numbers of linear steps.
 
         The mean squares are along 1_d ("positional"), along Q* ("semantic"), and along any other direction ("bulk").
         Each factor is the mean of ``(1 - rate (lambda + z))^(2 steps)`` over the spectrum in this direction, computed
@@ -105,7 +106,7 @@ def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Me
 
 
 def growing_cosines(task: Task, alpha: float, d: int, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-    """Return root mean square cosines (k,) of small random weights with 1_d and Q* after steps of linear descent."""
+    """Return root mean square cosines (k,) between small random weights and 1_d or Q*, after `steps` linear steps."""
     by_scramble = [beginning.squares(rate, steps) for beginning in beginnings(task, alpha)]
     squares = {name: np.mean([values[name] for values in by_scramble], axis=0) for name in by_scramble[0]}
     size = (d - 2) * squares["bulk"] + squares["positional"] + squares["semantic"]

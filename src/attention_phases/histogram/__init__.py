@@ -15,7 +15,7 @@ VARIANTS = ("positional", "semantic")  # variants of the transformer
 class Sequences(NamedTuple):
     """A set of n token sequences with the count of the token at each position, both int64."""
 
-    tokens: np.ndarray  #: (n, 10)
+    tokens: np.ndarray  #: (n, 10), tokens of each sequence
     counts: np.ndarray  #: (n, 10), count of the token at each position
 
 

@@ -23,7 +23,7 @@ NUMBA_OPTIONS = {"cache": True, "error_model": "numpy"}
 
 @njit(**NUMBA_OPTIONS)
 def total(a):
-    """Return the sum of a vector, whose length is a multiple of 8, in 8 parts that the processor adds in parallel."""
+    """Return the sum of a vector of 8 n numbers, in 8 parts that the processor adds in parallel."""
     s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
     for i in range(8, len(a), 8):
         s0 += a[i]
@@ -58,14 +58,14 @@ class TrainableModel(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """Intermediate results of `forward` for `backward`: tables with a row per embedding, else a row per position."""
+    """Intermediate results of `forward` that `backward` needs, with one row per embedding or one row per position."""
 
     inputs: np.ndarray  #: (25, width), embeddings
-    queries: np.ndarray  #: (25, width)
-    keys: np.ndarray  #: (25, width)
-    values: np.ndarray  #: (25, width)
+    queries: np.ndarray  #: (25, width), query of each embedding
+    keys: np.ndarray  #: (25, width), key of each embedding
+    values: np.ndarray  #: (25, width), value of each embedding
     attention: np.ndarray  #: (rows, length), one row for each position of each sequence
-    by_kind: np.ndarray  #: (rows, 25), attention summed by row of the tables
+    by_kind: np.ndarray  #: (rows, 25), attention summed for each embedding
     normed: np.ndarray  #: (rows, width), normalised activations
     scaled: np.ndarray  #: (rows, width), output of the layer norm
     inverse: np.ndarray  #: (rows,), 1 / standard deviation
@@ -75,7 +75,7 @@ class Pass(NamedTuple):
 
 @njit(**NUMBA_OPTIONS)
 def attend(tokens, chosen, scores, known, scale):
-    """Return the softmax of the scores, by position and summed by row of the tables."""
+    """Return the softmax of the scores: for each position, and summed for each embedding."""
     length = tokens.shape[1]
     attention = np.empty((len(chosen) * length, length), scores.dtype)
     by_kind = np.empty((len(attention), len(scores)), scores.dtype)
@@ -102,7 +102,7 @@ def attend(tokens, chosen, scores, known, scale):
 
 @njit(**NUMBA_OPTIONS)
 def attend_back(tokens, chosen, attention, dby_kind, known, scale):
-    """Return the gradient with respect to the scores, from the gradient with respect to the attention by table row."""
+    """Return the gradient with respect to the scores, given the gradient with respect to `Pass.by_kind`."""
     length, kinds = tokens.shape[1], dby_kind.shape[1]
     dscores = np.zeros((kinds, kinds), dby_kind.dtype)
     for r in range(len(attention)):
@@ -124,7 +124,7 @@ def attend_back(tokens, chosen, attention, dby_kind, known, scale):
 
 @njit(**NUMBA_OPTIONS)
 def norm(normed, scale, shift):
-    """Normalise the rows of `normed` in place; return their scaled form and the factors of the rows."""
+    """Normalise the rows of `normed` in place; return the scaled and shifted rows, and the factor of each row."""
     width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
     for r in range(len(normed)):
         line, out = normed[r], scaled[r]
@@ -273,9 +273,10 @@ def adam(flat, gradient, free, moments, step, rule):
 
 @njit(**NUMBA_OPTIONS)
 def train_epoch(model, sequences, order, batch, rule, step):
-    """Train for one epoch over the sequences in the given order, in batches; return the mean cross-entropy on the way.
+    """Train for one epoch over the sequences in the given order, in batches.
 
-    The last batch may be smaller. `step` is the number of earlier steps of Adam.
+    Return the mean cross-entropy, for which each batch is evaluated before its step. The last batch may be smaller.
+    `step` is the number of earlier steps of Adam.
     """
     loss = 0.0
     for begin in range(0, len(order), batch):

@@ -43,7 +43,7 @@ BATCH = 32  # sequences per step
 ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
 SGD = Rule(rate=1e-3)
 UNFREEZING_NOISE = 1e-3  # standard deviation of the noise on queries, keys and both embeddings
-PART = 500  # sequences per call of the network in torch, which bounds its memory
+PART = 500  # sequences per call of the network in torch; this limits the memory that it needs
 
 
 # The parameters by name, as arrays or tensors: embeddings, attention, layer norm, two linear layers (outputs, inputs).
@@ -211,7 +211,7 @@ def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def _map_in_chunks(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Return the values of a function of the network for many sequences, in float64 for the same digits everywhere."""
+    """Return a function of the network for many sequences; float64 gives the same digits on all machines."""
     weights, parts = tensors_of(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
 
@@ -255,7 +255,7 @@ def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
 
 
 def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
-    """Return the share of positions that the model counts wrong, for each letter (15,)."""
+    """Return for each letter (15,) the share of its positions at which the model predicts a wrong count."""
     wrong = predicted_counts(flat, sequences.tokens) != sequences.counts
     places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
     return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places
@@ -267,7 +267,7 @@ def predicted_counts(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:
-    """Return the 2-norm of the gradient of the mean loss of all sequences, over all parameters (SIZE,)."""
+    """Return the 2-norm of the gradient of the mean loss over all sequences, with respect to all parameters (SIZE,)."""
     weights = Weights(*(part.requires_grad_() for part in tensors_of(flat)))
     tokens, counts = (torch.from_numpy(values).split(PART) for values in sequences)
     for batch in zip(tokens, counts):

@@ -1,4 +1,4 @@
-"""Students and sentences that go beyond the main text (paper, Appendices C.10 and E.3)."""
+"""Forms of students and of sentences that only the appendices of the paper treat (C.10 and E.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class Form(NamedTuple):
     """A form of the student: its score and its value matrix."""
 
     about: str  #: description in words
-    score: tuple  #: M (r, r) of the score T_ab = h_a M h_b^T between the fields of two tokens, of r columns of weights
+    score: tuple  #: matrix M (r, r) in the score T_ab = h_a M h_b^T, where h_a are the r fields of token a
     value: str = "none"  #: kind of V in the output S x (1 + V): "none"; "pair" for u v^T/d; "full" for any V
 
 
@@ -84,7 +84,7 @@ class Architecture:
         return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:
-        """Return the teacher's positional matrix A (L, L); the standard A shares its 0.4 among L - 1 other tokens."""
+        """Return the teacher's positional matrix A (L, L). The standard A shares 0.4 among the L - 1 other tokens."""
         if len(task.matrix) == self.tokens:
             return np.array(task.matrix)
         if task.matrix != MATRICES["standard"]:

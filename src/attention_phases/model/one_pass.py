@@ -41,7 +41,7 @@ def risk_and_gradient(inputs, stiffness, targets, weights, lam, together, risk, 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
-    """Return the risk of sentences `first` to `last` for one column (d,), and add their gradient to `gradient` (d,)."""
+    """Return the risk of sentences `first` to `last` for one column (d,), and add its gradient to `gradient` (d,)."""
     d = len(weights)
     number = inputs.dtype.type  # precision of the data, because the loops over d must not mix two precisions
     risk = 0.0
@@ -115,7 +115,7 @@ def _two_columns(inputs, stiffness, targets, weights, together, first, last, ris
 
 @njit(cache=True, nogil=True)
 def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
-    """Return the losses of a sentence with fields h and k of two columns, and their derivatives by h and k."""
+    """Return a sentence's losses with fields h and k of two columns, and their derivatives with respect to h and k."""
     h_score1, h_score2 = h1 * (h1 - h2), h2 * (h2 - h1)
     k_score1, k_score2 = k1 * (k1 - k2), k2 * (k2 - k1)
     if together:
@@ -128,13 +128,13 @@ def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
 
 @njit(cache=True, nogil=True)
 def _field_derivatives(h1, h2, a, b):
-    """Return derivatives with respect to the fields from derivatives by the scores h1 (h1 - h2) and h2 (h2 - h1)."""
+    """Return derivatives with respect to fields, given those with respect to h1 (h1 - h2) and h2 (h2 - h1)."""
     return a * (2 * h1 - h2) - b * h2, b * (2 * h2 - h1) - a * h1
 
 
 @njit(cache=True, nogil=True)
 def _loss(score1, score2, stiffness, t1, t2):
-    """Return the loss of a sentence, without its floor, and its derivatives by the scores of S_11 and S_22."""
+    """Return the loss of a sentence, without its floor, and its derivatives with respect to the two scores."""
     s1, s2 = 1 / (1 + exp(-score1)), 1 / (1 + exp(-score2))
     e1, e2 = s1 - t1, s2 - t2
     loss = 0.5 * stiffness * (e1 * e1 + e2 * e2)

@@ -1,4 +1,4 @@
-"""Test error of given weights, exact at finite d: from the overlaps of a standard student (Eqs. 4 and 10), or general.
+"""Test error of given weights, exact at finite d: of a standard student (Eqs. 4 and 10), and of any student.
 
 The attention of student and teacher depends on a test sentence only through its components along a few directions: the
 columns of weights, Q*, and the directions of the token means. The average over all other components has a closed form.
@@ -49,7 +49,7 @@ def test_error(
     if attention is not None and np.shape(attention) != (2, 2):
         raise BadInput("attention", attention, "a (2, 2) matrix")
     q, m, theta, rho, m_teacher = _tested_overlaps(task, overlaps, d, trained)
-    variance, root = task.sigma**2, sqrt(q) or 1.0  # zero weights have no direction; their overlaps are zero
+    variance, root = task.sigma**2, sqrt(q) or 1.0  # zero weights have no direction, and all their overlaps are zero
     rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
     numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
     xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
@@ -77,7 +77,7 @@ def test_error(
 def _tested_overlaps(
     task: Task, overlaps: Any, d: float, trained: Task | None
 ) -> tuple[float, float, float, float, float]:
-    """Return q, m, theta, rho and m_teacher under the law of the sentences of `task`; see `test_error`."""
+    """Return q, m, theta, rho and m_teacher for sentences with the law of `task`; see `test_error`."""
     of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
@@ -107,7 +107,7 @@ def _tested_overlaps(
 
 
 def _encoding_contribution(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """Return the contribution to d times the squared error of the encoding c u 1_d/sqrt(d), u = (1, -1), in the output.
+    """Return what the encoding c u 1_d/sqrt(d) in the output, with u = (1, -1), adds to d times the squared error.
 
     along: mean component of the tokens along 1_d/sqrt(d), given the fields (2, scrambles, points)
     """
@@ -143,7 +143,7 @@ def general_test_error(
     B, spread = np.vstack([columns, teachers]) / sqrt(d), np.atleast_2d(variances(task, d))
     k, law_of = len(B), np.arange(count) % len(spread)  # all tokens have one law, or each has its own
     R, T = map(np.array, zip(*(_given_fields(B, of_law, task.structured) for of_law in spread)))  # (laws, k, k or d)
-    # Directions of the means, (2, d).
+    # Directions along which tokens have a mean, (2, d).
     known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])
     directions = np.vstack([*T, known])
     passed_on, by_value, squared = directions, 0.0, 0.0
@@ -164,11 +164,11 @@ def general_test_error(
     axes_first = points.reshape(-1, k, count).swapaxes(1, 2)
     z = points.reshape(-1, count, k) if task.structured else axes_first  # the order of the stored results
     z = np.linalg.cholesky(architecture.correlations) @ z
-    noise = np.zeros((len(z), count, len(directions)))  # along `directions`
+    noise = np.zeros((len(z), count, len(directions)))  # components along `directions`
     for token, law in enumerate(law_of):
         noise[:, token, law * k : (law + 1) * k] = z[:, token]
     fields = np.einsum("akl,nal->nak", R[law_of], z)
-    positions = np.outer(architecture.positions, (1.0, 0.0))  # along `known`
+    positions = np.outer(architecture.positions, (1.0, 0.0))  # components along `known`
 
     def miss_of(cluster):
         xi, x = noise.copy(), noise.copy()
@@ -189,7 +189,7 @@ def general_test_error(
 
 def _given_fields(B, variances, structured):
     """Return R and T of `general_test_error` for a token whose coordinates have given variances (d,)."""
-    if structured:  # the axes affect the quadrature error, so these stay as they were for the stored results
+    if structured:  # the axes affect the quadrature error, so stored results fix the choice of these axes
         size, axes = np.linalg.eigh(B * variances @ B.T)
         size = np.where(size > 1e-12 * size.max(), size, 0.0)  # parallel columns give a zero size
         inverse = np.divide(1, np.sqrt(size), out=np.zeros_like(size), where=size > 0)

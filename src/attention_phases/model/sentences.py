@@ -22,7 +22,7 @@ from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
 TOKEN_COPIES = 3  # copies of the tokens in memory while a training set is made: as drawn, with encoding, and reduced
-CHUNK = 2**27  # largest number of entries drawn at once, half a gigabyte; no stored result has a larger data set
+CHUNK = 2**27  # largest number of entries drawn at once, which take half a gigabyte; all stored results need fewer
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
@@ -60,7 +60,7 @@ def draw(
 
 
 class _ChunkGenerator:
-    """A stand-in for a generator that draws sentences in chunks, with the same numbers as one draw of all sentences.
+    """A stand-in for a random generator, with which sentences drawn in chunks are the same as drawn all at once.
 
     One draw gives the first tokens of all sentences before the second tokens.
     """
@@ -172,7 +172,7 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Return the linear model (L, L), a ridge regression (Eq. 18); `gram` and `cross` sum x x^T/d and Y xi x^T/d."""
+    """Return the linear model (L, L), a ridge regression (Eq. 18), from the sums of x x^T/d and of Y xi x^T/d."""
     return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
 
 

@@ -20,16 +20,16 @@ from .sentences import TensorRecord, draw, fit_linear, positional_encoding, sent
 
 @dataclass(frozen=True)
 class Sentences(TensorRecord):
-    """Training sentences, reduced to the quantities in the risk; sentences are the last axis."""
+    """Training sentences, reduced to the quantities in the risk; n is the number of sentences."""
 
     inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens, then all second tokens, and so on, (L n, d)
-    gram: Tensor = field(repr=False)  #: G, (L, L, n)
-    attention: Tensor = field(repr=False)  #: Y, (L, L, n)
-    tilt: Tensor = field(repr=False)  #: Y K, (L, L, n)
+    gram: Tensor = field(repr=False)  #: G = x x^T/d of each sentence, (L, L, n)
+    attention: Tensor = field(repr=False)  #: teacher's attention Y, (L, L, n)
+    tilt: Tensor = field(repr=False)  #: Y K, with K = u (x 1_d)^T/d^(3/2), (L, L, n)
     floor: float  #: sum of the loss at S = Y over the sentences
-    positions: Tensor  #: u, (L,)
-    teacher: Tensor = field(repr=False)  #: Q*, (d,)
-    score: Tensor  #: M, (r, r)
+    positions: Tensor  #: position marks u, (L,)
+    teacher: Tensor = field(repr=False)  #: teacher Q*, (d,)
+    score: Tensor  #: matrix M of the score, (r, r)
     value: str  #: kind of the student's value matrix, see `architectures.Form`
 
     @property
@@ -40,12 +40,12 @@ class Sentences(TensorRecord):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of weights of a student, as a tuple; empty if the kind of value matrix is unknown."""
-        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # beside the columns of fields
+        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # vectors besides columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
 
     def linear(self) -> np.ndarray:
         """Return the linear model fitted on these sentences, (L, L)."""
-        cross = (self.attention[:, :, None] * self.gram).sum(1) - self.tilt  # Y xi x^T/d
+        cross = (self.attention[:, :, None] * self.gram).sum(1) - self.tilt  # Y xi x^T/d of each sentence
         return fit_linear(*(sums.sum(2).double().cpu().numpy() for sums in (self.gram, cross)))
 
 
@@ -65,7 +65,7 @@ def sample(
     x = positional_encoding(task, xi)
     gram = torch.stack([torch.stack([(first * second).sum(1) for second in x]) for first in x]) / d
     along = x.sum(2) / d**1.5
-    marked = (target * positions[:, None]).sum(1)  # Y u
+    marked = (target * positions[:, None]).sum(1)  # marks Y u in the label
     return Sentences(
         inputs=(x / d**0.5).reshape(-1, d),
         gram=gram,
@@ -94,11 +94,11 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     again = weights.requires_grad and torch.is_grad_enabled()
     with torch.enable_grad():
         weights = weights if again else weights.detach().requires_grad_()
-        vectors = weights.reshape(k, -1, d)  # columns of fields, then u and v or the rows of V
+        vectors = weights.reshape(k, -1, d)  # columns that define the fields, then u and v or the rows of V
         columns, read = vectors[:, :r], vectors[:, : r + further]  # vectors that multiply the sentences
         fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
         h, others = fields[:, :r], fields[:, r:]
-        mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h
+        mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h, with the fields h
         scores = (h[:, :, :, None] * mixed[:, :, None]).sum(1)  # (k, L, L, n)
         value = of_output(data, lam, vectors[:, r:], others, torch.softmax(scores, dim=2))
         value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
@@ -112,7 +112,7 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 def _no_value_risk(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x."""
     miss = data.attention - attention
-    pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
+    pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G, with the error E = Y - S of the attention
     return (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
 
 
@@ -138,5 +138,5 @@ def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, atten
     return 0.5 * (size + lam * of_value)
 
 
-# The risk for each kind of value matrix, and the number of vectors beyond the columns that multiply the sentences.
+# For each kind of value matrix: the risk, and how many vectors multiply the sentences in addition to the columns.
 OUTPUTS = {"none": (_no_value_risk, 0), "pair": (_rank_one_value, 2), "full": (_full_value, 0)}

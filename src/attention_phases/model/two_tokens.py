@@ -29,7 +29,7 @@ class Dataset(TensorRecord):
     floor: float  #: sum over sentences of the loss at `targets`
     gram: np.ndarray = field(repr=False)  #: sum over sentences of x x^T/d, (2, 2), for the linear model
     cross: np.ndarray = field(repr=False)  #: sum of Y xi x^T/d
-    teacher: Tensor = field(repr=False)  #: Q*, (d,)
+    teacher: Tensor = field(repr=False)  #: teacher Q*, (d,)
 
     @property
     def d(self) -> int:
@@ -129,12 +129,12 @@ def _one_pass_risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, 
 def risk_by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """Return `risk`, computed by two products with the data matrix."""
     columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
-    h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)
-    lean = h - h.flip(3)  # h_a - h_b
-    s = torch.sigmoid((h * lean).sum(1))  # S_11 and S_22
+    h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # fields x Q/sqrt(d), as (k, r, n, 2)
+    lean = h - h.flip(3)  # differences h_a - h_b of the two fields
+    s = torch.sigmoid((h * lean).sum(1))  # attention S_11 and S_22
     excess = s - data.targets
     force = data.stiffness[:, None] * excess
-    slope = (force * s * (1 - s))[:, None]  # derivative by the score h_a (h_a - h_b)
+    slope = (force * s * (1 - s))[:, None]  # derivative with respect to the score h_a (h_a - h_b)
     field = slope * (h + lean) - (slope * h).flip(3)
     value = 0.5 * (force * excess).sum((1, 2), dtype=torch.float64)
     value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # torch is slow to load, and the theory does not need it
 class StudentOverlaps(NamedTuple):
     """The order parameters of a student (Eq. 6), with the names of the theory, and of its teacher."""
 
-    q: float  #: ``sigma^2 |Q|^2/d``
-    m: float  #: Q.1/d
-    theta: float  #: sigma^2 Q.Q*/d
-    rho: float  #: ``sigma^2 |Q*|^2/d``; sigma^2 in the limit of large d
-    m_teacher: float  #: Q*.1/d; 0 in the limit of large d
+    q: float  #: overlap ``sigma^2 |Q|^2/d`` with itself
+    m: float  #: overlap Q.1/d with the positions
+    theta: float  #: overlap sigma^2 Q.Q*/d with the teacher
+    rho: float  #: overlap ``sigma^2 |Q*|^2/d`` of the teacher with itself, which is sigma^2 in the limit of large d
+    m_teacher: float  #: overlap Q*.1/d of the teacher with the positions, which is 0 in the limit of large d
 
     @property
     def named(self) -> dict[str, float]:
@@ -57,11 +57,11 @@ def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> di
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return overlaps q (r, r), m (r,) and theta (r, t), given without sigma^2, as scalars by name.
+    """Return overlaps as scalars by name, given q (r, r) and theta (r, t), both divided by sigma^2, and m (r,).
 
     With one column of weights and one column of the teacher the scalars are q, m and theta, including sigma^2. With
     more columns q is the trace of sigma^2 q, and m and theta are the norms of m and of sigma^2 theta. Several columns
-    of weights add the entries without sigma^2: q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the
+    of weights add the entries as given: q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the
     teacher. Several columns of the teacher add teacher_1, ..., the norms of sigma^2 theta for each of them.
     """
     r, t = theta.shape[-2:]
@@ -122,7 +122,7 @@ def overlaps_and_errors(
 
 
 def _overlaps(task, columns, teachers):
-    """Return the scalars of `flat_overlaps`; for a task with structure without single entries, and with `length`.
+    """Return the scalars of `flat_overlaps`; for a structured task, `length` replaces the single entries.
 
     `length` is Q*^T Sigma Q*/d divided by its limit, minus 1, as a mean over the columns. It is a control variate.
     """

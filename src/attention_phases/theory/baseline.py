@@ -29,12 +29,12 @@ from .setting import Setting
 # because the integrand is smooth. For six tokens even 24 nodes per axis would be 2e8 nodes.
 LINEAR_NODES = {2: 80, 3: 40, 4: 24}
 MATCHING_FLOOR = {"critical": "positional", "linear": "linear"}  # the floor that equals the semantic floor at omega*
-FLOOR_NODES = 40  # nodes per normal variable; 20 nodes give omega* to 1e-9
+FLOOR_NODES = 40  # nodes per normal variable; even 20 nodes give omega* to 1e-9
 RULES = FLOOR_NODES, FLOOR_NODES // 2  # quadrature rules for omega* and for its error
 BRACKET = (0.2, 0.8)  # starting values of kappa and m in the search for their best values
-TIE = 1e-12  # relative difference of two floors below which rounding may explain it
+TIE = 1e-12  # rounding may explain a relative difference between two floors that is smaller than this
 XTOL = 1e-12  # tolerance of omega*
-SCAN = 20  # number of steps in omega of the search for the point at which a minimum becomes a saddle
+SCAN = 20  # number of steps in the search for the omega at which a minimum becomes a saddle
 SMALLEST_END = 1e-6  # an omega* below this value is a rounding error, for example for very small sigma
 ZERO_WEIGHT = 1e-4  # weights below this value count as zero, for tokens of size one
 LARGEST_END_ERROR = 0.2  # largest relative error of an omega* that is returned
@@ -133,10 +133,9 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
 def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     """Return the curvature of the population loss at the best student, in the direction of the other weights.
 
-    It is the second derivative by m at the semantic student and by kappa at the positional student. If it is negative,
-    the
-    student is a saddle for any number of sentences. It is NaN if the best weights are zero, because then there is no
-    such student.
+    It is the second derivative with respect to m at the semantic student and to kappa at the positional student. If it
+    is negative, the student is a saddle for any number of sentences. It is NaN if the best weights are zero, because
+    then there is no such student.
     """
     _, weight = best_students(task, nodes)[branch]
     if abs(weight) * max(task.sigma, 1) < ZERO_WEIGHT:
@@ -149,7 +148,7 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
         return float((1 + variance) * (h11 + h22) - 2 * h12)  # m multiplies the noise and the mark of a token
     fields = weight * (y + np.array([[1], [-1]]))
     unaimed, *aimed = (np.array(bends(fields, aims, variance)) @ of_z for aims in ((0, 0), (1, 0), (0, 1)))
-    # Independent of the fields, and H is linear in the targets.
+    # The squares are independent of the fields, and the Hessian is linear in the targets.
     squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])
     moved = sum((some - unaimed) * target for some, target in zip(aimed, (squares * targets[:, None]) @ of_z))
     return float((unaimed * (squares @ of_z) + moved).sum())

@@ -1,4 +1,4 @@
-"""One branch of the state evolution as a map in free coordinates, and the search for its fixed point.
+"""One branch of the state evolution as a map of unconstrained coordinates, and the search for its fixed point.
 
 A search for all proximal points takes about ten times as long as a descent from minima that are almost right. Averages
 therefore start from the minima of the last search while the coordinates remain close to that search. Besides the lowest
@@ -31,9 +31,9 @@ OVERLAP_PATTERNS = {
 }
 # No solution has coordinates beyond these bounds, which keep a wild step of the solver within the range of exp.
 FARTHEST, FARTHEST_SHARE = 40.0, 15.0
-REACH = 0.05  # largest change of a coordinate since the last search for which its minima are used
-PULL_ERRORS = 8  # threshold in standard errors, which few scrambles give to within a quarter
-ROUNDS = 6  # largest number of searches that confirm a fixed point
+REACH = 0.05  # largest change of a coordinate up to which the minima of the last search are used
+PULL_ERRORS = 8  # threshold in standard errors; a standard error from few scrambles may be wrong by a quarter
+ROUNDS = 6  # largest number of searches made to confirm a fixed point
 
 
 @dataclass
@@ -55,7 +55,7 @@ class BranchMap:
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
         branches = [name for name, (along, _) in OVERLAP_PATTERNS[form].items() if max(along) <= teachers]
         along, places = OVERLAP_PATTERNS[form][check_choice("branch", self.branch, branches)]
-        # The entries of the Cholesky factors of each law, of theta and of m that are coordinates.
+        # Which entries of each law's Cholesky factors, of theta and of m are coordinates.
         rows, columns = np.diag_indices(r) if self.architecture.rotates else np.tril_indices(r)
         self.lower = np.repeat(np.arange(laws), len(rows)), np.tile(rows, laws), np.tile(columns, laws)
         self.diagonal = np.flatnonzero(self.lower[1] == self.lower[2])
@@ -64,7 +64,7 @@ class BranchMap:
         self.own = slice(2 * len(self.lower[0]), None)
         self.fields, self.dimensions = self.setting.fields, self.setting.dimensions
         # A map with an overlap with the positions oscillates, with eigenvalues of -10 for the standard student.
-        # student. The damped iteration then has to keep more of the old value.
+        # The damped iteration then has to keep more of the old value.
         points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
         self.rough = RoughIteration(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
 
@@ -145,7 +145,7 @@ class BranchMap:
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return the observables at x: test_mse; on the kernel of two tokens replicon; for tokens of one law gain.
+        """Return the observables at x: test_mse, replicon (only on the kernel of two tokens), gain (only for one law).
 
         A branch has a gain if it holds overlaps at zero, except the overlaps with a teacher along which clusters are
         displaced.
@@ -189,14 +189,14 @@ class Net:
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return the averages of a `BranchMap` at x by scramble; search if `anew` or if x has moved far."""
+        """Return the averages of a `BranchMap` at x by scramble, with a search if `anew` or if x has moved far."""
         averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
         self.calls += 1
         self.report(1)
         return averages
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
-        """Return whether an average at x needs a search; if so, store x as the place of the last search."""
+        """Return whether an average at x needs a search. If it does, store x as the place of the last search."""
         other = self.searched.shape != x.shape  # no search yet, or a search with another number of coordinates
         anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:

@@ -1,4 +1,4 @@
-"""A branch of solutions along alpha, by continuation."""
+"""A branch of solutions at many alphas, each solved from the solution at a neighbouring alpha."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
-OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap after which each branch is named
-SURE_ENDS = 2  # neighbouring alphas without a solution that count as an end; at one alpha the start may miss the branch
-# Alphas at which the search for a branch starts, as shares of the ascending list; a branch need not exist at all
-# alphas.
+OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap that defines each branch
+# A branch ends for certain if it has ended at this number of consecutive alphas. At a single alpha, the start of the
+# solver may have missed the branch.
+SURE_ENDS = 2
+# Where in the ascending list of alphas the search for a branch starts, as shares of its length. There may be several
+# places, because a branch need not exist at all alphas.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 
 
 class Branch(dict[float, Solution]):
-    """A dictionary of converged solutions by ascending alpha; `stopped` has the reason for each alpha without one."""
+    """Converged solutions by alpha, in ascending order; `stopped` has the reason for each alpha without a solution."""
 
     def __init__(self, task: Task, solutions: Mapping, stopped: Mapping, columns: Sequence = (), origin: Any = ()):
         super().__init__(sorted(solutions.items()))
@@ -32,7 +34,7 @@ class Branch(dict[float, Solution]):
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The solutions by ascending alpha: alpha, the columns of `row_of`, gain and saddle.
+        """The solutions sorted by alpha, with the columns alpha, those of `row_of`, gain and saddle.
 
         `saddle` is true if small overlaps that the branch holds at zero grow, so that a student close to the solution
         moves to another branch. It is NA if the solution has no `gain`.
@@ -69,7 +71,7 @@ def follow(
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Branch:
-    """Return the solutions of one branch at several alpha, each started from its neighbour; see `solve`.
+    """Return the solutions of one branch at several alphas, each started from its neighbour; see `solve`.
 
     >>> from attention_phases import Task, follow
     >>> branch = follow(Task(omega=0.3), "positional", [0.5, 1.0], points=256)

@@ -1,4 +1,4 @@
-"""The ends of a branch of solutions along alpha, and the alpha at which it turns from a minimum into a saddle.
+"""The alphas at which a branch of solutions ends, and the alpha at which it turns from a minimum into a saddle.
 
 `baseline.divergence_omega` finds the ends along omega.
 """
@@ -25,15 +25,15 @@ from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST
 if TYPE_CHECKING:
     import pandas as pd
 
-# Values of a branch's own overlap at which it is solved: on the way to its end, and near the end, from where alpha is
-# extrapolated.
+# Values of the overlap that defines a branch, at which the equations are solved: on the way to the end of the branch,
+# and near the end, from where alpha is extrapolated.
 APPROACH = (1.0, 0.7, 0.5, 0.4)
 END_OVERLAPS = (0.3, 0.2, 0.15, 0.1)
 LARGEST_END_ERROR = 0.2  # an end with a larger relative error counts as not found
 # The semantic minimum begins at some alpha, and the positional minimum ends at some alpha, if it ends at all.
 BORDERS = {"semantic": "start", "positional": "stop"}
-# Multiplying the fields of a branch by these factors gives the fields of its mirror image, whose own overlap has the
-# opposite sign.
+# Multiplying the fields of a branch by these factors gives the fields of its mirror image, in which the overlap that
+# defines the branch has the opposite sign.
 MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
 
@@ -47,9 +47,9 @@ def branch_end(
     seed: int = 0,
     report: Callable[[int], object] | None = None,
 ) -> Measured:
-    """Return the alpha at which a branch of the standard student ends, because its own overlap goes to zero.
+    """Return the alpha at which a branch of the standard student ends, because the overlap that defines it vanishes.
 
-    The own overlap is theta on the semantic branch and m on the positional branch. Where it vanishes, the branch meets
+    This overlap is theta on the semantic branch and m on the positional branch. Where it vanishes, the branch meets
     the symmetric branch. The result is NaN if the solver fails or if the relative error exceeds `LARGEST_END_ERROR`.
 
     Near its end the branch is better parametrised by the overlap than by alpha. For several small values of
@@ -73,7 +73,7 @@ def branch_end(
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
-        """Return the displacement at a given own overlap, with alpha as an unknown: its mean, and its scrambles."""
+        """Return the displacement at overlap `own` with alpha unknown: its mean, and its values for all scrambles."""
         model = BranchMap(task, exp(unknown[2]), branch)
         point = np.array([*unknown[:2], own])
         moves = model.step(point, net.averages(model, point, anew)) - point

@@ -23,16 +23,16 @@ from .kernels import general, two_tokens
 from .setting import Hats, Setting, cholesky, largest_eigenvalue, mean_weights, mix, solve_linear
 
 # No fixed point reaches these bounds. They only keep a wild step of a solver in the domain of the equations.
-SMALLEST_REST = 1e-9  # smallest share of the variance of the teacher's field that is independent of the student's field
+SMALLEST_REST = 1e-9  # smallest share of the variance of the teacher's field that the student's field leaves open
 LEAST_Q = 1e-12  # smallest q, in units of the teacher's q
 
 
 class Scalars(NamedTuple):
     """The overlaps of one column of weights with one teacher (see the main text), as numbers or arrays."""
 
-    q: Any  #: ``sigma^2 |Q|^2/d``
-    m: Any  #: Q.1/d
-    theta: Any  #: sigma^2 Q.Q*/d
+    q: Any  #: ``sigma^2 |Q|^2/d``, overlap of the weights with themselves
+    m: Any  #: Q.1/d, overlap with the positions
+    theta: Any  #: sigma^2 Q.Q*/d, overlap with the teacher
     V: Any  #: response of a field
 
 
@@ -96,7 +96,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     if not setting.fast:
         means = _general_means(points, lowest, setting, overlaps, anew)
         return Averages(*means, response=np.full(len(points), np.nan))
-    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # number of axes of each entry after the first
+    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # axes of each entry, without that of scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
     (means,) = map_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
     means[:, 4:7] += unfitted_loss(task)
@@ -135,7 +135,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     forces = (h - w) @ A
     g = np.ascontiguousarray(np.moveaxis(forces, 1, 2)).reshape(scrambles, tokens, r, n)
     pulls = (g * marks).sum(1)
-    # Derivatives of the independent variables by m, because a small m is equivalent to a shift of these variables.
+    # Derivatives of the independent variables with respect to m: a small m is equivalent to a shift of the variables.
     shift_x = np.linalg.solve(mixing, setting.marks.T).T[..., None, None] * np.linalg.inv(root)[of]  # (K, L, r, r)
     shift_z = -np.linalg.solve(rest, aligned.mT)[of] @ shift_x  # (K, L, t, r)
     shifts = np.concatenate([part.reshape(len(shift_x), -1, r) for part in (shift_x, shift_z)], axis=1)
@@ -197,7 +197,10 @@ def unfitted_loss(task: Task) -> float:
 
 
 def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's covariance."""
+    """Return ``root^-1 theta`` (k, r, t), and the Cholesky factors (k, t, t) of a conditional covariance.
+
+    It is the covariance of the teacher's fields when the student's fields are given.
+    """
     aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
     return aligned, cholesky(np.maximum(left, SMALLEST_REST * rho[:, None]) if rho.shape[1] == 1 else left)
@@ -240,12 +243,12 @@ def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, 
 
 
 def penalty(setting: Setting, hats: Hats):
-    """Return the penalty of the weights divided by d."""
+    """Return the penalty on the weights, divided by d."""
     return mean_weights(setting, hats).penalty @ setting.spectrum.weights
 
 
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
-    """Return the gains: the largest factors by which one step multiplies small theta, and small m, held at zero.
+    """Return the gains: the largest factors by which one step multiplies a small theta or a small m held at zero.
 
     If a gain is above 1 the solution is a saddle: a student close to the semantic solution moves towards the positions,
     or a student close to the positional solution moves towards the teacher. All tokens must have the same law. The

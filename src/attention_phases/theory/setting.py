@@ -19,9 +19,7 @@ from ..quadrature import LARGEST_NET
 from ..task import Cluster, Task
 
 TINY_NUMBER = 1e-300  # avoids 0/0 where the field of a branch vanishes at its end
-SMALLEST_STIFFNESS = (
-    1e-3  # smallest stiffness in units of lambda; no fixed point reaches it, but a wild step of a solver may
-)
+SMALLEST_STIFFNESS = 1e-3  # smallest stiffness in units of lambda, a bound that only a wild step of a solver can reach
 
 
 class Spectrum(NamedTuple):
@@ -42,7 +40,7 @@ class Setting:
 
     task: Task  #: teacher, data and penalty
     architecture: Architecture = STANDARD  #: the student and its sentences
-    general: bool = False  #: use the general kernel always; `fast` is true if the kernel of two tokens is used
+    general: bool = False  #: whether to use the general kernel even if the faster kernel of two tokens would do
 
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
@@ -106,7 +104,7 @@ class Hats(NamedTuple):
 
 
 class MeanWeights(NamedTuple):
-    """Means over the student's weights along a direction, for each of n groups of directions."""
+    """Averages over the law of the student's weights W along one direction, for each of n groups of directions."""
 
     response: Any  #: dW/dB (n, r, r)
     square: Any  #: W W^T (n, r, r)
@@ -117,7 +115,7 @@ class MeanWeights(NamedTuple):
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
-    """Return the means over the student's weights, for any number of columns without an l1 penalty, for one with it."""
+    """Return the `MeanWeights` of a student with any number of columns, or with one if there is an l1 penalty."""
     if setting.task.l1:
         return _shrunk_weights(setting, hats)
     _, eigenvalues, teacher, encoding = setting.spectrum

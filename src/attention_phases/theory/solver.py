@@ -23,7 +23,7 @@ TOLERANCE = 1e-6  # largest residual of a solution
 # Where the proximal point jumps, averages over N points change in steps of order 1/N and may step over the fixed point.
 # The remaining distance is accepted if it is below this share of the standard error.
 UNRESOLVED_SHARE = 0.2
-SMALLEST_OVERLAP = 1e-2  # smallest own coordinate of a branch; below it the branch has ended
+SMALLEST_OVERLAP = 1e-2  # smallest size of the coordinates that define a branch; below it the branch has ended
 # Largest value of three standard errors, relative to the largest overlap, at which an overlap of zero shows an end.
 RESOLVED_ERROR = 0.1
 DAMPED_STEPS = 400  # largest number of damped steps towards a fixed point
@@ -31,7 +31,7 @@ DAMPED_STEPS = 400  # largest number of damped steps towards a fixed point
 # changes an average by a step, and the noise of a derivative grows like 1/sqrt(N STEP). The wide step is for few
 # points.
 STEP, WIDE_STEP = 1e-2, 1e-1
-FEW_POINTS = 2**11  # points of all scrambles together below which the derivatives may be noise
+FEW_POINTS = 2**11  # total number of points of all scrambles below which the derivatives may be noise
 LARGEST_NOISE = (
     1.0  # largest standard error of the derivatives that is accepted, in units of the response that they give
 )
@@ -68,8 +68,8 @@ class Solution:
     residual: float  #: largest change of a coordinate in one more step
     iterations: int  #: evaluations of the map
     #: The values at the fixed point of each single scramble, to first order, as (scrambles, ...) arrays: every overlap
-    #: by its name, test_mse, and replicon and gain if the branch has them. `train_loss` is given minus its mean, from
-    #: the free energy, for the error of a difference of two losses.
+    #: by its name, test_mse, and replicon and gain if the branch has them. For `train_loss` they are
+    #: deviations from the mean, taken from the free energy, for the error of a difference between two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
     replicon: float = nan  #: ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student
     #: Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
@@ -149,7 +149,7 @@ def solve(
 
 
 def _lies_on(model: BranchMap, start: Any) -> bool:
-    """Return whether overlaps belong to a branch: the right shape, finite, and the branch's own overlaps not zero."""
+    """Return whether overlaps belong to a branch: right shape, finite, and nonzero where the branch requires it."""
     shapes = [np.shape(value) for value in start] if isinstance(start, Overlaps) else []
     if shapes != [np.shape(value) for value in model.start()]:
         return False
@@ -192,7 +192,7 @@ def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
 
 
 def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: float = STEP) -> np.ndarray:
-    """Return the derivatives of an array ``at(x)`` by the coordinates x (n,) on a last axis: central differences."""
+    """Return central differences of an array ``at(x)`` with respect to the coordinates x (n,), on a new last axis."""
     sides = [(at(x + shift), at(x - shift)) for shift in step * np.eye(len(x))]
     return np.stack([(above - below) / (2 * step) for above, below in sides], axis=-1)
 
@@ -203,7 +203,7 @@ def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
 
 
 def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether the own coordinates of a branch differ from zero, given their standard errors."""
+    """Return whether the coordinates `own`, which define a branch, differ from zero by more than their errors."""
     return bool((np.abs(own) > np.maximum(SMALLEST_OVERLAP, 3 * errors)).all())
 
 
@@ -217,7 +217,7 @@ class LinearExpansion(NamedTuple):
     """The first-order expansion of a map and its observables around a fixed point."""
 
     displacement: np.ndarray  #: (n,), remaining displacement in one step
-    jacobian: np.ndarray  #: J (n, n)
+    jacobian: np.ndarray  #: Jacobian J (n, n) of one step
     noise: float  #: largest standard error of J, in units of its response (1 - J)^-1
     moves: np.ndarray  #: (n, scrambles), displacement of the fixed point of each scramble
     slopes: dict[str, np.ndarray]  #: derivatives (n,) of each observable
@@ -240,7 +240,7 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     noisy = net.points[:, :, 0].size < FEW_POINTS and given.noise > LARGEST_NOISE
     if noisy and (wide := _linear_at(model, x, averages, net, WIDE_STEP)).noise < given.noise:
         judged, given = wide, max(given, wide, key=lambda each: each.errors.max())
-    # Derivative by alpha at fixed averages.
+    # Derivative with respect to alpha at fixed averages.
     above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
     drift = (above - below) / (2 * model.alpha * STEP)
     overlaps = model.unpack(x).plain
@@ -312,7 +312,7 @@ def _reason_against(model, x, averages, linear, noisy) -> str:
     if not is_settled(np.abs(linear.displacement).max(), left, errors):
         return NO_CONVERGENCE
     if not is_present(own, errors[model.own]) or (doubt and (np.abs(own) < 1).any()):
-        # Vanishing weights have vanishing errors.
+        # If the weights vanish, the errors of their overlaps vanish as well.
         size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))
         return BRANCH_END if not doubt and (3 * size * errors[model.own] <= RESOLVED_ERROR).all() else NO_RESOLUTION
     if not (np.linalg.eigvals(linear.jacobian).real < 1).all():

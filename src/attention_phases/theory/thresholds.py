@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 COMPARED_BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha in which thresholds are searched
 SEARCH_RANGE = f"between alpha = {SMALLEST} and {LARGEST}"
-# Points per scramble for the search, and for the refinement up to the last step, which uses all points.
+# Points per scramble for the search, and for the first stage of the refinement. The second stage uses all points.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
-# Steps in alpha: at which Newton's method takes over, and at which it ends on some of the points and on all points.
+# Sizes of a step in alpha: Newton's method takes over at the first. It ends at the second on some of the points, and at
+# the third on all points.
 ROUGH_STEP, MIDDLE_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
 NEWTON_STEPS = 10  # largest number of Newton steps on each number of points
 
@@ -144,7 +145,7 @@ def threshold(
 
 
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
-    """Return the threshold, by Newton's method from a guess, on some of the points and then on all points.
+    """Return the threshold that Newton's method reaches from a guess, on some of the points and then on all points.
 
     A step out of the interval in which the gap falls through zero is replaced by a bisection of the interval. Otherwise
     Newton's method would step over the beginning of a branch, where the branch bends strongly.

@@ -22,19 +22,17 @@ STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional"
 # in the semantic valley.
 START_NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
 ENCODING_START = 0.3  # value of all weights of the start "encoding"
-GD_RATE, GD_STEPS = 0.15, 5000  # as published
-ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
-LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
+GD_RATE, GD_STEPS = 0.15, 5000  # learning rate and number of steps, as published
+ADAM_RATE, ADAM_STEPS = 0.01, 2500  # learning rate and number of steps, as published
+LBFGS_TOLERANCE = 1e-4  # largest Euclidean norm of the gradient of R at convergence
 LBFGS_STEPS = 5000  # largest number of steps of L-BFGS
-# In the check of a user's gradient: the relative change of the weights, and the relative error that is accepted.
+# For the check of a user-defined gradient: the relative change of the weights, and the relative error accepted.
 NUDGE, GRADIENT_ERROR = 1e-3, 1e-3
-LOSS_RESOLUTION = (
-    1e-7  # smallest difference in R/d of two distinct minima; a smaller difference may be incomplete convergence
-)
+LOSS_RESOLUTION = 1e-7  # minima whose R/d differ by less may be the same minimum, reached with incomplete convergence
 
 
 class TrainingSet(Protocol):
-    """The interface that `fit` needs of data with a user-defined `risk`; data from `data_set` have it."""
+    """The interface that `fit` requires of data for a user-defined `risk`. Data from `data_set` have it."""
 
     @property
     def d(self) -> int:
@@ -57,13 +55,13 @@ class Risk(Protocol):
 
 
 def starts_of(form: str) -> tuple[str, ...]:
-    """Return the named starts of a form of students; "mixed" needs more than one column of weights."""
+    """Return the names of the starts for a form of students. "mixed" needs more than one column of weights."""
     mixed = ("mixed",) if len(FORMS[form].score) > 1 else ()
     return ("semantic", "positional", *mixed, "random")
 
 
 def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
-    """Return initial weights (p,), flat: the columns of fields first, then the vectors of the value matrix.
+    """Return flat initial weights (p,): the columns that define the fields, then the vectors of the value matrix.
 
     The starts of a column are Q* ("semantic"), 1_d/sqrt(d) ("positional") and 0.1 N(0, 1) ("random"). With "mixed" the
     first column starts at Q* and the others at 1_d/sqrt(d). The form "tied" has further starts: close to Q* or to

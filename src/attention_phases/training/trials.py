@@ -19,7 +19,7 @@ from .optimizers import fit, start_weights
 if TYPE_CHECKING:
     import pandas as pd
 
-TEST_SENTENCES = 4000  # sentences for the test error on a different task, which give it to two or three per cent
+TEST_SENTENCES = 4000  # number of sentences that give the test error on a different task to two or three per cent
 
 
 def train(

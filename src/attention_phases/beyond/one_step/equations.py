@@ -21,12 +21,12 @@ from ...theory.equations import SMALLEST_REST, Overlaps, teacher_fit, unfitted_l
 from ...theory.kernels.two_tokens import forces
 from ...theory.solver import derivatives, displacement, is_present, is_settled
 
-RADII, ANGLES = 3, 6  # number of circles of the inner points, and of points on each circle
+RADII, ANGLES = 3, 6  # number of circles on which the inner points lie, and number of points on each circle
 DERIVATIVE_POINTS = 2**9  # points per scramble with which derivatives are computed
 RETRY_POINTS = (
     4 * DERIVATIVE_POINTS
 )  # points per scramble if Newton's method fails with `DERIVATIVE_POINTS`, as it may where the gap is almost zero
-CHORDS = 12  # largest number of steps with all points
+CHORDS = 12  # largest number of steps of Newton's method with all points
 LONGEST_STEP = 1.0  # largest step of one coordinate
 
 
@@ -51,7 +51,7 @@ class InnerAverages(NamedTuple):
     outer_noise: np.ndarray  #: E[<r> . xi]
     inner_noise: np.ndarray  #: E<r . z>
     fitted_loss: np.ndarray  #: E<ell(h*)>
-    free: np.ndarray  #: E[-(1/y) log of the mean of exp(-y M) over z]; E<M> at y = 0
+    free: np.ndarray  #: E[-(1/y) log(mean of exp(-y M) over z)], which is E<M> at y = 0
 
 
 class ValleyHats(NamedTuple):
@@ -89,7 +89,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
-        """Return the fields for a net (N, 6): xi, zeta, and two numbers whose direction turns the inner points."""
+        """Return the fields for a net (N, 6) of xi, zeta and two numbers whose angle rotates the inner points."""
         xi, zeta, turn = net.T.reshape(3, 2, -1)
         cosine, sine = turn / np.hypot(*turn)
         x1, x2 = inner.T[:2, :, None]
@@ -108,7 +108,7 @@ class Fields(NamedTuple):
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return the averages over points (scrambles, N, 6) by scramble; `inner` are the `inner_points` (K, 3)."""
+    """Return the averages over the points (scrambles, N, 6), one per scramble; `inner` are `inner_points` (K, 3)."""
     inner = inner_points() if inner is None else inner
 
     def means(nets):
@@ -160,7 +160,7 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
 
 
 def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
-    """Return D and D0 = D - y sigma^2 (q1_hat - q0_hat); the bounds only act on a wild step, outside the domain."""
+    """Return D and D0 = D - y sigma^2 (q1_hat - q0_hat), kept positive if a wild step has left the domain."""
     D = np.maximum(task.lam + task.sigma**2 * hats.V, 1e-3 * task.lam)
     return D, np.maximum(D - y * task.sigma**2 * (hats.q1 - hats.q0), 1e-3 * D)
 
@@ -267,10 +267,10 @@ class Root(NamedTuple):
     phi: float  #: potential Phi(y)
     moves: np.ndarray  #: (n, scrambles), displacement of the root of each scramble
     energies: np.ndarray  #: (scrambles,), training loss of each scramble
-    log_y: np.ndarray  #: (scrambles,), shift of log y for each scramble; zero if y is given
+    log_y: np.ndarray  #: (scrambles,), shift of log y for each scramble, which is zero if y is given
     residual: float  #: residual as in `OneStep`
     settled: bool  #: whether x solves the equations
-    present: bool  #: whether the own overlap of the branch differs from zero
+    present: bool  #: whether the overlap that defines the branch differs from zero
 
     @property
     def valley(self) -> Valley:
@@ -278,12 +278,15 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """Phi by scramble (scrambles,) up to a constant; this is enough because Phi is stationary."""
+        """Phi for each scramble (scrambles,), up to a constant.
+
+        All scrambles have the order parameters of the root, because Phi is stationary in them.
+        """
         return self.model.alpha * self.averages.free
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return nets of some, of more and of all points (scrambles, N, 6); the first two serve for derivatives."""
+    """Return smaller nets, for derivatives, and a net of all points (scrambles, N, 6), by increasing size."""
     sizes = sorted({min(size, points.shape[1]) for size in (DERIVATIVE_POINTS, RETRY_POINTS)})
     return [Net(points[:, :size], fields=0) for size in (*sizes, points.shape[1])]
 
@@ -307,7 +310,7 @@ def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
 
 
 def _chord_iteration(model, x, slopes, net):
-    """Return the `Root` that steps with constant derivatives reach from x, or their last point.
+    """Return the `Root` that Newton's method with constant derivatives finds from x, or its last point.
 
     slopes: derivatives (n + 1, n) of the displacement and of the energy
     """

@@ -38,11 +38,12 @@ class OneStep:
     At the ground state Phi is the training loss of the lowest minima, and Sigma is zero within its standard error.
     """
 
-    valley: Valley  #: gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given
+    #: Order parameters. If only the replica-symmetric solution was found, the gap is 0, and y is 0 unless it was given.
+    valley: Valley
     phi: float  #: potential Phi(y)
     energy: float  #: e = d(y Phi)/dy, the training loss of the minima
     shift: float  #: Phi minus the replica-symmetric training loss
-    slope: float  #: dPhi/dalpha
+    slope: float  #: derivative dPhi/dalpha
     residual: float  #: largest change of a coordinate of `BrokenBranch` in one more step of the map
     #: Why the solution failed; empty if it converged. `NO_CONVERGENCE` and `BRANCH_END` have the meaning that they have
     #: for `Solution`, and also apply to the replica-symmetric solution from which the search starts. `GAP_CLOSED`: the
@@ -50,7 +51,7 @@ class OneStep:
     #: was not found to decrease on both sides of a ground state.
     reason: str
     iterations: int  #: evaluations of the map
-    #: Everything in `quantities` by scramble (scrambles,), up to a constant; e and Sigma at the mean y.
+    #: Everything in `quantities` for each scramble (scrambles,), up to a constant; e and Sigma are at the mean y.
     spread: dict[str, np.ndarray] = field(repr=False)
 
     @property
@@ -78,7 +79,7 @@ class OneStep:
         return {name: standard_error(self.spread[name]) for name in self.quantities}
 
 
-@np.errstate(all="ignore")  # only the result must be finite; a failed search gives its reason
+@np.errstate(all="ignore")  # a search may overflow on its way; if it fails, the result has a reason
 def one_step(
     task: Task,
     alpha: float,
@@ -139,7 +140,7 @@ def one_step(
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
-    """Return the overlaps with the gap that iteration at fixed overlaps reaches, or with a gap of zero.
+    """Return the overlaps with the gap that an iteration of the gap alone reaches, or with a gap of zero.
 
     The iteration starts from two copies that share half of what the teacher does not determine.
     """
@@ -179,7 +180,7 @@ def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
 
 
 def _summit(below: Root, centre: Root, above: Root, root_near: Callable) -> Root:
-    """Return the root at the maximum of a parabola in log y through three values of y that differ by factors of two.
+    """Return the root at the maximum of a parabola in log y, fitted to Phi at three y, each twice the last.
 
     The `moves` of the root include the shift of y: the parabola of each scramble, which has the same curvature, has its
     maximum at a different y.
@@ -231,7 +232,7 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         shift=0.0,
         slope=symmetric.train_slope,
         residual=symmetric.residual,
-        # The overlap is not resolved, which counts as an end, as in `Root.present`.
+        # An overlap that its error hides counts as the end of the branch, as in `Root.present`.
         reason=BRANCH_END if symmetric.reason.startswith(NO_RESOLUTION) else symmetric.reason.partition(":")[0],
         iterations=symmetric.iterations,
         spread=_quantities_by_name(moved, losses, losses, none),
@@ -246,7 +247,7 @@ def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
 
 
 def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
-    """Return the gain D'/D of the distance of two copies inside one minimum, by scramble (scrambles, k).
+    """Return the gains D'/D of distances between two copies inside one minimum, for each scramble (scrambles, k).
 
     The distances D are `shares` (k,) of q1, at most 2 gap/q1.
 

@@ -1,4 +1,4 @@
-"""The shift of the two thresholds in alpha by one step of replica symmetry breaking."""
+"""How far one step of replica symmetry breaking shifts the two thresholds in alpha."""
 
 from math import hypot, nan
 from typing import NamedTuple
@@ -17,9 +17,9 @@ NO_THRESHOLD = "no replica-symmetric threshold"
 
 
 class MovedThreshold(NamedTuple):
-    """A replica-symmetric threshold and its shift by breaking, which is much more precise than either threshold."""
+    """A replica-symmetric threshold, and its shift by symmetry breaking. The shift has a much smaller error."""
 
-    symmetric: Threshold  #: threshold without breaking
+    symmetric: Threshold  #: threshold without symmetry breaking
     shift: Measured  #: shift of alpha; NaN if it was not found
     reason: str  #: why the shift was not found or is incomplete; empty if all solutions converged
     solutions: dict[str, OneStep]  #: ground states by branch, at the replica-symmetric alpha
@@ -69,12 +69,11 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
 
 
 def linear_shift(task: Task, slope: float, ground: OneStep, typical: OneStep) -> Measured:
-    """Return the shift of alpha_l if the lowest minima predict instead of the replica-symmetric solution.
+    """Return the shift of alpha_l when predictions use the lowest minima, not the replica-symmetric solution.
 
     The test error of a minimum with self-overlap q1 is the test error of a student with these overlaps. The test error
     of the solution at y = 0, which has the replica-symmetric overlaps on the same points, is subtracted. The error is
-    an
-    upper bound: the errors of q1 and theta are added, and the two solutions are treated as independent.
+    an upper bound: the errors of q1 and theta are added, and the two solutions are treated as independent.
 
     Args:
         slope: derivative of the replica-symmetric test error with respect to alpha

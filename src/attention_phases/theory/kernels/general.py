@@ -1,4 +1,4 @@
-"""The proximal point of the loss of one sentence, for any number of tokens, columns, score and token covariance.
+"""The proximal point of one sentence's loss, for any numbers of tokens and columns, and any score and covariance.
 
 The fields h are L x r, stored as a vector of length N = L r with the entry (a, k) at index a r + k. The loss is
 ``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T. In all functions Y and C
@@ -13,7 +13,7 @@ from ...machine import njit
 
 MAX_STEPS = 100  # largest number of Newton steps of one descent
 SMALLEST_CURVATURE = (
-    0.3  # smallest curvature, in units of A, of a minimum close to which no new lower minimum can appear
+    0.3  # if the curvature of a minimum exceeds this share of A, no new lower minimum can appear close to it
 )
 LONGEST_OFFSET = 1.0  # largest displacement of a start from w, along one field
 SAME_MINIMUM = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
@@ -81,7 +81,8 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
             u[1, a, b] = k
             mean += S[a, b] * f
             spread += S[a, b] * k
-        # Derivatives by the scores of row a: gradient S_b (f_b - mean), curvature J^T C J with J = dS/dT, and the rest.
+        # Derivatives with respect to the scores of row a: the gradient S_b (f_b - mean), the curvature J^T C J with
+        # J = dS/dT, and the rest of the Hessian.
         for b in range(count):
             for c in range(count):
                 both = S[a, b] * S[a, c]
@@ -90,7 +91,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
             curvature[1, b, b] += S[a, b] * (u[0, a, b] - mean)
         for b in range(count):
             u[0, a, b] = S[a, b] * (u[0, a, b] - mean)
-        for b in range(count):  # D_b = dT_ab/dh
+        for b in range(count):  # the derivative D_b = dT_ab/dh
             D[b, :] = 0.0
             for k in range(r):
                 for j in range(r):

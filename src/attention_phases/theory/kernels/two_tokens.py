@@ -1,4 +1,4 @@
-"""The proximal point of the loss of one sentence of two tokens, the inner problem of the state evolution (Eq. 9).
+"""The proximal point of the loss of a two-token sentence, which is the inner problem of state evolution (Eq. 9).
 
 The loss of the fields h = (h_1, h_2) is  ell(h) = sigma^2 sum_a (S_aa(h) - T_a)^2 + a constant,
 with S_11 = logistic(h_1 (h_1 - h_2)), S_22 = logistic(h_2 (h_2 - h_1)) and T_a = (1 + Y_aa - Y_ab)/2.
@@ -36,7 +36,7 @@ def derivatives(s1, s2, h1, h2, t1, t2, variance):
     """Return the gradient (2) and the Hessian (11, 12, 22) of ell at h, where the attention S_aa is s_a."""
     d1 = s1 * (1.0 - s1)
     d2 = s2 * (1.0 - s2)
-    a = 2.0 * variance * (s1 - t1) * d1  # derivatives by the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
+    a = 2.0 * variance * (s1 - t1) * d1  # derivatives with respect to the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
     b = 2.0 * variance * (s2 - t2) * d2
     aa = 2.0 * variance * d1 * d1 + a * (1.0 - 2.0 * s1)
     bb = 2.0 * variance * d2 * d2 + b * (1.0 - 2.0 * s2)
