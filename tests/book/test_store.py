@@ -288,7 +288,7 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
             raise failures.pop()
         return rows_of(cell, "worker")
 
-    monkeypatch.setattr(results, "work", worker)
+    monkeypatch.setattr(results, "compute_rows", worker)
     tables = tmp_path / "data"
     for maker, some in (("table", every[:4]), ("store", every[2:5])):
         with Store(tmp_path / f"{maker}.sqlite") as opened:
