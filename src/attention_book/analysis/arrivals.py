@@ -66,7 +66,7 @@ def _independent_runs(hits, share):
     """
     runs, variance = hits.size().sum(), share * (1 - share)
     size = runs / hits.ngroups
-    is_estimable = variance > 0 and hits.ngroups > 1  # otherwise all runs on one data set count as one
+    is_estimable = variance > 0 and hits.ngroups > 1  # if not, count all runs on one data set as one run
     # The excess is the variance of the shares of data sets, divided by the variance of shares of independent runs.
     excess = size * hits.mean().var(ddof=1) / variance if is_estimable else size
     return runs / np.clip(excess, 1, size)

@@ -228,7 +228,7 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Return the value at infinite d from a straight line in d^-power, with the error of the fit only, and chi^2."""
+    """Extrapolate to infinite d by a line in d^-power; return the value with the error of the fit, and chi^2."""
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
         return NO_VALUE, np.nan

@@ -76,7 +76,7 @@ def cells_of(name, cell_type, table, **changes):
 
 
 def fill_table(table, usual):
-    """Return a table with usual values for the fields that it does not name; these fields come first."""
+    """Return a copy of the table in which missing fields have their usual values and come first."""
     return {field: value for field, value in (usual or {}).items() if field not in table} | table
 
 
@@ -86,7 +86,7 @@ def tasks(omegas, **parameters):
 
 
 def with_tasks(*points):
-    """Return points (omega, alpha, ...) as points (task, alpha, ...)."""
+    """Return a point (task, alpha, ...) for each point (omega, alpha, ...), with the task of this omega."""
     return [(Task(omega=omega), *rest) for omega, *rest in points]
 
 

@@ -101,7 +101,7 @@ class StudentCell(OnData):
 
 @dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
-    """A cell that trains students of another architecture, or of tokens, teachers or penalties with structure.
+    """A cell that trains students of another architecture, or with structured tokens, teachers or penalties.
 
     The form of the student does not enter the seed, so all forms train on the same sentences. For two independent
     tokens these are the sentences of `StudentCell`.

@@ -160,7 +160,7 @@ def _collection(collection):
 
 
 def readout_of(figure, names=None):
-    """Return the series of points of a figure as JSON, or None if nothing is drawn to scale.
+    """Return the series of points of a figure as JSON, or None if the figure shows no data points.
 
     Each series has `axes`, the number of its axes in the figure; `name`, its own name or else the name of its colour or
     panel; `labels` of x, of y and of the value of a colour; and `points`. A point is a list: its place as a share of

@@ -45,7 +45,7 @@ class Store:
         self.path = Path(path)
         with self._reporting():
             self.path.open("ab").close()  # the error of the system says why this fails, the error of SQLite does not
-            self._db = sqlite3.connect(self.path, timeout=0)  # a locked file is an error at once
+            self._db = sqlite3.connect(self.path, timeout=0)  # fail at once if the file is locked
         try:
             with self._reporting():
                 self._open()
@@ -259,7 +259,7 @@ def cluster(address: str) -> Iterator[Executor]:
     from distributed.comm.addressing import get_address_host_port
 
     try:
-        get_address_host_port(address, strict=True)  # a client that rejects it complains again at its end
+        get_address_host_port(address, strict=True)  # a client that rejects it prints a second error at its end
     except ValueError as error:
         raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
     try:

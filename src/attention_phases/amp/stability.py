@@ -112,7 +112,7 @@ def gain_without_jumps(
     bends, along = map(np.array, zip(*parts))  # each (scrambles, points, 2)
 
     def at(chi: float) -> np.ndarray:
-        """Return the next value of 1/chi and the gain, each by scramble."""
+        """Return the next 1/chi and the gain, one value of each per scramble."""
         responses = bends / (1 + variance * chi * bends)
         free, own = (alpha * variance * part.sum(2).mean(1) for part in (responses, responses * along))
         return np.array([task.lam + free, chi * (free - own)])

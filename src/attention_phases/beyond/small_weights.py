@@ -30,7 +30,7 @@ CONTOUR, ITERATIONS = 32, 60
 
 
 def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for the two rows of N sentences the weights b, s along 1_d, and s along Q*, each as (N, 2).
+    """Return three arrays (N, 2) for the two rows of each sentence: the weights b, s along 1_d, and s along Q*.
 
     normal: the teacher's fields of these sentences divided by sigma, (2, N)
     """

@@ -147,7 +147,7 @@ def trainable(flat: np.ndarray, trained_mask: np.ndarray) -> TrainableModel:
 def train_once(
     model: TrainableModel, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]
 ) -> float:
-    """Train for one epoch, counted from 1, in the order of its random stream; return the mean loss during the epoch."""
+    """Train for epoch number `epoch` (from 1), in the random order of this epoch; return its mean loss."""
     order = default_rng(orders[epoch - 1]).permutation(len(training.tokens))
     batches = -(-len(order) // BATCH)
     return train_epoch(model, training, order, BATCH, rule, (epoch - 1) * batches)

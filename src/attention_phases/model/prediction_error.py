@@ -1,4 +1,4 @@
-"""Test error of given weights, exact at finite d: of a standard student (Eqs. 4 and 10), and of any student.
+"""Exact test error of given weights at finite d, for the standard student (Eqs. 4 and 10) and for any student.
 
 The attention of student and teacher depends on a test sentence only through its components along a few directions: the
 columns of weights, Q*, and the directions of the token means. The average over all other components has a closed form.

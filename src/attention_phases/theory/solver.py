@@ -198,7 +198,7 @@ def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: flo
 
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether a root is found: the residual is small, or the distance `left` (n,) is below the errors."""
+    """Return whether a root is found: the residual is small, or the distance `left` (n,) is far below the errors."""
     return residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED_SHARE * errors).all())
 
 

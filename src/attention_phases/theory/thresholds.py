@@ -229,7 +229,7 @@ def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Sol
 
 
 def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the x at which values (n,) at increasing x (n,) fall through zero, by linear interpolation, in order."""
+    """Return in order the zeros at which values (n,) at increasing x (n,), linearly interpolated, become negative."""
     before = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
     share = values[before] / (values[before] - values[before + 1])
     return x[before] + share * (x[before + 1] - x[before])

@@ -101,7 +101,7 @@ def sample(
 ) -> two_tokens.Dataset | students.Sentences:
     """Draw a teacher and a training set, in the form with the fastest risk for the architecture."""
     if architecture in (None, Architecture("tied"), Architecture("rank2")):  # two independent tokens
-        # The sentences are the same, and the gradient takes half the time.
+        # The sentences are the same as from `students.sample`, and the gradient takes half the time.
         return two_tokens.sample(task, alpha, d, rng, device)
     return students.sample(task, architecture, alpha, d, rng, device)
 

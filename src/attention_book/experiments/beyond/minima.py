@@ -170,8 +170,8 @@ class LoopCell(OnData):
 
     kind = Kind(
         follow,
-        # There are many minima along a way, and rounding decides in which of them a student continues. On another
-        # processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
+        # There are many minima along the path of continuation, and rounding decides in which of them a student
+        # continues. On another processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
         ROUNDING,
     )

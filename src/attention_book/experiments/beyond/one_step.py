@@ -59,7 +59,7 @@ def broken_state(cell) -> list[dict]:
 
 
 def one_step_row(solution) -> dict:
-    """Return the `quantities` of a solution, their errors (such as "q0_error"), the slope and the reason."""
+    """Return the `quantities` of a solution, their errors (such as "q0_error"), the slope and the reason of failure."""
     errors = {f"{name}_error": error for name, error in solution.stderr.items()}
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
 

@@ -100,7 +100,7 @@ class Fields(NamedTuple):
         return cls(xi, zeta, z, outer[:, None], teacher_fit(task, aligned * xi + rest * zeta)[:, None])
 
     def forces(self, task: Task, valley: Valley, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return r (2, K, N) and the Moreau envelope M (K, N) at inner fields z (2, K, N)."""
+        """Return the forces r (2, K, N) and the Moreau envelope M (K, N) at the inner fields z (2, K, N)."""
         w = self.outer + sqrt(valley.gap) * z
         targets = np.broadcast_to(self.targets, w.shape).reshape(2, -1)
         r, envelope = forces(w.reshape(2, -1), targets, valley.V, task.sigma**2)
@@ -160,7 +160,7 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
 
 
 def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
-    """Return D and D0 = D - y sigma^2 (q1_hat - q0_hat), kept positive if a wild step has left the domain."""
+    """Return D and D0 = D - y sigma^2 (q1_hat - q0_hat), both kept positive in case a large step made them negative."""
     D = np.maximum(task.lam + task.sigma**2 * hats.V, 1e-3 * task.lam)
     return D, np.maximum(D - y * task.sigma**2 * (hats.q1 - hats.q0), 1e-3 * D)
 

@@ -61,7 +61,7 @@ class OneStep:
 
     @property
     def solved(self) -> bool:
-        """Whether the equations are solved, although perhaps at a y that is not the maximum of Phi."""
+        """Whether the equations are solved, even if y does not maximise Phi."""
         return self.reason in ("", NO_MAXIMUM)
 
     @property
