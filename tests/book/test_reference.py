@@ -81,7 +81,7 @@ import reference
 from attention_book.command_line import execution
 
 folder = pathlib.Path({folder!r})
-attention_book.paths.NOTEBOOKS, execution.KEPT, reference.FOLDER = folder, folder / "kept", folder / "reference"
+attention_book.paths.NOTEBOOKS, execution.KEPT_FOLDER, reference.FOLDER = folder, folder / "kept", folder / "reference"
 sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c", str(folder / "none.ini"),
                       "--rootdir", str(folder), str(reference.FOLDER)]))
 """
