@@ -172,7 +172,7 @@ CLAIMS = {
         set(page.hints.query("hint == 0.1 and noise == 0.1 and d == 500")["side"]) == {"semantic"}
     ),
     r"For L-BFGS a hint of less than 0.01 is sufficient": lambda: (
-        page.half.loc["lbfgs", 500, 2.0, 0.1][["hint"]].isna().all() and lbfgs_with_least_hint() > 0.5
+        page.hint_thresholds.loc["lbfgs", 500, 2.0, 0.1][["hint"]].isna().all() and lbfgs_with_least_hint() > 0.5
     ),
     r"by at most a factor of about two": lambda: 1.5 < widest_change_of_hints() < 2.5,
     r"beyond $\alpha_c=1.25$": lambda: round(line("fig03_theory", "critical")[0.3], 2) == 1.25,

@@ -59,5 +59,5 @@ def test_trained_students_are_tested_on_sentences_of_the_other_task():
 
 
 def test_another_task_has_the_same_tokens_and_teacher():
-    with pytest.raises(BadInput, match=r"trained = .*: must be of the spectrum and the teachers"):
+    with pytest.raises(BadInput, match=r"trained = .*: must be a task with the spectrum and t"):
         exact.test_error(Task(teachers=(2.0,)), {"q": 0.09, "m": 0.0, "theta": 0.13}, trained=TRAINED)

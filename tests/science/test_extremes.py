@@ -45,7 +45,7 @@ def test_what_is_covered_is_what_the_code_accepts():
     table = limits.covered()
     assert table.to_csv(index=False) == limits.COVERED.read_text(encoding="utf-8")
     answers = table.set_index("feature").T.to_dict("list")
-    assert answers["noise on the labels"] == ["no"] * 3 and answers["spectrum, one law"] == ["yes"] * 3
+    assert answers["noise on the labels"] == ["no"] * 3 and answers["spectrum, the same for all tokens"] == ["yes"] * 3
     with pytest.raises(BadInput, match=r'the page "Limits" lists what is covered$'):
         message_passing(Task(teachers=(1.0, 1.0)), 1.0, 12)
 

@@ -127,13 +127,13 @@ def test_damped_undamped_and_asymptotic_contraction():
 
 def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """The rate is compared wherever the replicon is known, with the data sets of dimension 1,000 of the page."""
-    rows = stored("stability", points=2**9).tested.xs("semantic", level="branch")
-    rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="measured")
+    rows = stored("stability", points=2**9).comparison.xs("semantic", level="branch")
+    rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="factor_on_data")
     assert len(rows) >= 5
     # The standard error of one rate comes from four data sets and is known to 40 %, so the errors of all rates are
     # pooled.
-    error = np.hypot((rows["measured_error"] ** 2).mean() ** 0.5, rows["predicted_error"])
-    assert ((rows["measured"] - rows["predicted"]).abs() < 3 * error).all() and error.max() < 0.01
+    error = np.hypot((rows["factor_on_data_error"] ** 2).mean() ** 0.5, rows["factor_in_theory_error"])
+    assert ((rows["factor_on_data"] - rows["factor_in_theory"]).abs() < 3 * error).all() and error.max() < 0.01
 
 
 # Copies

@@ -13,7 +13,7 @@ from ...theory.equations import Scalars
 from ...theory.thresholds import Threshold, threshold
 from .solution import OneStep, one_step
 
-NO_THRESHOLD = "no replica-symmetric threshold"
+NO_SYMMETRIC_THRESHOLD = "no replica-symmetric threshold"
 
 
 class MovedThreshold(NamedTuple):
@@ -37,7 +37,7 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
     """
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
     if not symmetric.exists:
-        return MovedThreshold(symmetric, NO_VALUE, NO_THRESHOLD, {})
+        return MovedThreshold(symmetric, NO_VALUE, NO_SYMMETRIC_THRESHOLD, {})
     alpha = symmetric.alpha.value
     solutions = {branch: one_step(task, alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
     reason = "; ".join(f"{branch}: {state.reason}" for branch, state in solutions.items() if state.reason)
@@ -54,7 +54,7 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
     """Return the shift of alpha_l, where the lowest semantic minima predict as well as the linear model."""
     symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
     if not symmetric.exists:
-        return MovedThreshold(symmetric, NO_VALUE, NO_THRESHOLD, {})
+        return MovedThreshold(symmetric, NO_VALUE, NO_SYMMETRIC_THRESHOLD, {})
     alpha = symmetric.alpha.value
     try:
         ground, typical = (one_step(task, alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
