@@ -15,7 +15,7 @@
     [/linear regression/i, "linear model"], [/data ?set size|training set size/i, "sample complexity"],
     [/overfit|generali[sz]/i, "test error"], [/initiali[sz]/i, "random weights", "training stays"],
     [/local minim/i, "minima"], [/induction head/i, "transformer"],
-    [/training.* (fail|stuck|miss|stop)|fail.* training/i, "random starts", "training stays"],
+    [/training.* (fail|stuck|miss|stop)|fail.* training/i, "misses the deeper valley", "training stays"],
     [/regulari[sz]|weight decay/i, "ridge penalty"],
   ];
   const ASKED = new Set("a an and are at by can do does for how i in is it of on or that the this to what when where which why".split(" "));

@@ -304,7 +304,7 @@ def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
     for begin in (word.focus, word.hover):
         begin()
         meaning.wait_for(state="visible")
-        assert "cost of a sentence at its proximal point" in meaning.inner_text()
+        assert "misfit of this sentence at its proximal point" in meaning.inner_text()
         assert word.get_attribute("aria-describedby") == meaning.get_attribute("id")
         box = meaning.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]

@@ -101,14 +101,14 @@ def compare_with_theory(pairs, power=1.0):
 
 
 def extrapolate(table, quantity, power=1.0):
-    """Return the `Measured` value of a quantity at infinite d for a teacher with |Q*|^2 = d, and chi^2 of the fit.
+    """Return the `Measured` value of a quantity at infinite d for a teacher with ``|Q*|^2 = d``, and chi^2 of the fit.
 
     The quantity is assumed to approach its limit as 1/d^power. Most of the variance between data sets comes from the
     length of the teacher. This length is known, and it is 1 (in units of sqrt(d)) in the limit. The function ``value +
     slope/d^power + response (|Q*|^2/d - 1)`` is fitted to all data sets, with variances in proportion to 1/d. chi^2
     compares this fit with a fit that has a free value for each d.
 
-    table: students in several dimensions d, with the column `length` for |Q*|^2/d - 1.
+    table: students in several dimensions d, with the column `length` for ``|Q*|^2/d - 1``.
     """
     d, length = table["d"].to_numpy(float), table["length"].to_numpy()
     values, weight = table[quantity].to_numpy() * d**0.5, d[:, None] ** 0.5
