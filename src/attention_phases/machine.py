@@ -185,7 +185,7 @@ def map_jobs(
     """Return the results of ``work(job)`` for all jobs, in their order, computed in parallel.
 
     work: a function of a module; a function of a script does not work, because the processes do not run the script
-    workers: number of processes, 1 for this process alone; by default one per core if the work takes longer than a start
+    workers: number of processes, 1 for this process alone; by default one per core if that is faster
     report: function that is called after each job
     """
     check_kind("report", report, Callable | None)
