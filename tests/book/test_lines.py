@@ -1,5 +1,6 @@
 """Branches along alpha, their ends, and the stored rows of a line of theory."""
 
+from ast import literal_eval
 from types import SimpleNamespace
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, tol
 @pytest.mark.parametrize(("case", "gains", "converged", "expected"), cases("gains"))
 def test_a_crossing_is_looked_for_up_to_a_step_outside(case, gains, converged, expected):
     """By hand: the gains at alphas 1 and 1.2 are given, and 1.02 elsewhere; all errors are 0.05."""
-    known = dict(zip((1.0, 1.2), eval(gains)))
+    known = dict(zip((1.0, 1.2), literal_eval(gains)))
 
     def solution_at(alpha):
         there = alpha in known or converged == "True"

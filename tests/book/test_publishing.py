@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from ast import literal_eval
 from types import SimpleNamespace
 
 import api
@@ -95,7 +96,7 @@ GITHUB = "https://github.com/someone/book"
 def test_the_address_is_that_of_the_environment(named, url, monkeypatch):
     for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in eval(named).items():
+    for name, value in literal_eval(named).items():
         monkeypatch.setenv(name, value)
     config = SimpleNamespace(html_theme_options={"use_repository_button": False}, myst_html_meta={}, html_context={})
     repository.set_address(SimpleNamespace(srcdir=ROOT), config)

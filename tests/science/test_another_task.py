@@ -1,5 +1,6 @@
 """Test errors on a task other than the task of the training, compared with sampled sentences and exact values."""
 
+from ast import literal_eval
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +21,7 @@ TRAINED = Task()
 @pytest.mark.parametrize(("change",), cases("changes"))
 def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
     """The overlaps are measured on the task of the training, at a d so small that every term of order 1/d is large."""
-    tested, rng, count, parts = replace(TRAINED, **eval(change)), np.random.default_rng(5), 20_000, 12
+    tested, rng, count, parts = replace(TRAINED, **literal_eval(change)), np.random.default_rng(5), 20_000, 12
     teacher = torch.from_numpy(rng.standard_normal(12, dtype=np.float32) + 0.5)
     weights = -0.6 * teacher - 0.8  # weights with negative m, which no other test has
     point = overlaps(TRAINED, weights, teacher)

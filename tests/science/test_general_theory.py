@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import warnings
+from ast import literal_eval
 from dataclasses import replace
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_overlaps_and_losses_are_those_of_another_program(spectrum, alpha, omega
     solution = solve(Task(omega=float(omega), spectrum=eval(spectrum)), float(alpha), branch, 2**10, 4)
     q, m, theta, V = solution.overlaps
     own = abs(theta if branch == "semantic" else m)
-    assert (q, own, V, solution.train_loss, solution.test_mse) == pytest.approx(eval(expected), rel=0.002)
+    assert (q, own, V, solution.train_loss, solution.test_mse) == pytest.approx(literal_eval(expected), rel=0.002)
 
 
 # Fields and equations, with all kinds of structure at once

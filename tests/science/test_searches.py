@@ -1,5 +1,6 @@
 """Searches of a valley for lower minima: each result is a minimum, never a higher one, and the lowest one is found."""
 
+from ast import literal_eval
 from types import SimpleNamespace
 
 import numpy as np
@@ -113,7 +114,7 @@ def test_a_search_goes_on_from_each_end_and_is_compared_with_the_lowest_of_all(e
     monkeypatch.setattr(searches, "anneal", lambda *given: asked.append(given[1:4]) or hot)
     rows = minima.search(SearchCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 2, 0.1, (0.01, 0.3)))
     told = [(row["search"], row["number"], row.get("hops"), row.get("temperature"), row["train_loss"]) for row in rows]
-    assert told == [eval(row) for (row,) in cases("searched")]
+    assert told == [literal_eval(row) for (row,) in cases("searched")]
     assert asked == [(Task().lam, students[0], temperature) for temperature in (0.01, 0.3)]
     away = np.array([2e-2, 0, 1.9e-2, 1.9e-2, 1.9e-2, 1.9e-2])
     assert [row["aligned"] for row in rows] == pytest.approx(1 - away**2 / 2, abs=1e-5)
