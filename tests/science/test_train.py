@@ -163,6 +163,7 @@ def test_a_data_set_is_that_of_train_and_its_risk_is_the_definition_for_autograd
         (again,) = measure(task, weights, own).to_dict("records")
         assert {name: again[name] for name in ("q", "m", "theta", "test_mse", "linear_mse")}.items() <= row.items()
         assert again["train_loss"] == pytest.approx(row["train_loss"], rel=1e-12)
+    assert own == own and {own: 1}[own] == 1 and own != own.double()
     wide, columns = own.double(), torch.stack([first, 0.1 * torch.arange(1, 21)]).double().requires_grad_()
     h = wide.sentences @ columns.T / 20**0.5
     answers = torch.einsum("nabk,nbd->kand", torch.softmax(h[:, :, None] * h[:, None], 2), wide.sentences)

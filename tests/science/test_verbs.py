@@ -63,9 +63,13 @@ def test_a_solution_is_a_start_on_its_own_branch_alone():
             solve(TASK, 2.0, "semantic", start=start, **FEW)
 
 
-def test_a_branch_that_is_nowhere_has_an_empty_table_of_the_same_columns():
+def test_a_table_says_why_an_alpha_has_no_solution():
     nowhere = follow(TASK, "semantic", [0.01], **FEW)
-    assert nowhere.stopped and nowhere.table.empty
+    assert nowhere.table["alpha"].tolist() == [0.01] and nowhere.table["theta"].isna().all()
+    assert nowhere.table["reason"].tolist() == [*nowhere.stopped.values()] == [BRANCH_END]
+    table = follow(TASK, "semantic", [0.01, 0.02, 0.03, 2.0], **FEW).table
+    assert table["reason"].str.partition(":")[0].tolist() == [BRANCH_END] * 3 + [""]
+    assert table["theta"].notna().tolist() == [False] * 3 + [True]
     assert list(nowhere.table) == list(follow(TASK, "semantic", [2.0], **FEW).table)
     assert {"theta", "saddle"} <= set(follow(TASK, "semantic", [], **FEW).table)
 
@@ -177,7 +181,7 @@ def test_a_minimum_that_lasts_beyond_the_largest_alpha_has_no_end():
 def test_a_branch_says_which_of_its_solutions_are_saddles():
     counted = []
     branch = follow(Task(omega=0.5), "semantic", [1.0, 3.0], report=counted.append, **FEW)
-    table = branch.table
+    table = branch.table.query("reason == ''")
     assert table["alpha"].tolist() == list(branch) and len(counted) > 20
     assert table["saddle"].tolist() == [solution.gain > 1 for solution in branch.values()]
     unknown = follow(TASK, "semantic", [2.0], architecture=Architecture("rank2"), points=16, scrambles=4)

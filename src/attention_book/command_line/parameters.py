@@ -130,9 +130,13 @@ def format_value(value):
 
 
 def _convert_like(like, value):
-    """Return a value with the type of `like`, or raise TypeError; a whole number is accepted as a float."""
-    if isinstance(like, list) and isinstance(value, list) and value:
-        return [_convert_like(like[0], item) for item in value]
+    """Return a value with the type of `like`, or raise TypeError.
+
+    A whole number is accepted as a float. Where a list is needed, one value counts as a list of one.
+    """
+    if isinstance(like, list) and value != []:
+        items = value if isinstance(value, (list, tuple)) else [value]
+        return [_convert_like(like[0], item) for item in items]
     if isinstance(like, float) and type(value) is int:
         return float(value)
     if type(value) is not type(like) or value == []:

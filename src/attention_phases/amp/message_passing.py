@@ -124,7 +124,8 @@ def message_passing(
         more = enough if kept < enough else (1 + kept) / 2
         done, last = len(run.history) - 1, run.history["change"].iloc[-1]
         reason = f"did not settle in {done} iterations: relative change {last:.1e}"
-        reason += f"; with the damping {kept:.3f}, theory asks for {enough:.3f}: try {more:.3f}, or more steps"
+        reason += f"; with the damping {kept:.3f}, theory asks for {enough:.3f}: try {more:.3f}, or more steps; "
+        reason += "if neither helps, replica symmetry may be unstable here"
     origin = origin_of(task=task, alpha=alpha, d=d, seed=seed, start=start, steps=steps)
     return MessagePassingResult(point, run.state.V, loss, test_mse, kept, reason, run, origin)
 

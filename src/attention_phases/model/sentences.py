@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ..attention import attention, softmax
-from ..errors import BadInput, check_count, check_memory, check_positive
+from ..errors import BadInput, check_choice, check_count, check_memory, check_positive
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
@@ -27,11 +27,13 @@ LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
 class TensorRecord:
-    """A dataclass whose tensors have one type and are on one device."""
+    """A dataclass whose tensors have one type and are on one device. A record is equal only to itself."""
 
     def to(self, *where: Any) -> Self:
-        """Return a copy on another device or of another type, with the arguments of `torch.Tensor.to`."""
+        """Return a copy on another device or in float32 or float64, with the arguments of `torch.Tensor.to`."""
         tensors = {name: value.to(*where) for name, value in vars(self).items() if torch.is_tensor(value)}
+        for tensor in tensors.values():
+            check_choice("dtype of data", tensor.dtype, (torch.float32, torch.float64))
         return replace(self, **tensors)  # pyright: ignore[reportArgumentType, reportType]
 
     def double(self) -> Self:

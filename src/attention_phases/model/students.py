@@ -18,7 +18,7 @@ from .architectures import Architecture
 from .sentences import TensorRecord, draw, fit_linear, positional_encoding, sentence_count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sentences(TensorRecord):
     """Training sentences, reduced to the quantities in the risk; n is the number of sentences."""
 

@@ -19,7 +19,7 @@ from .one_pass import risk_and_gradient
 from .sentences import TensorRecord, draw_in_chunks, fit_linear, labels, moments, positional_encoding, sentence_count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset(TensorRecord):
     """Training sentences, reduced to the quantities in the risk."""
 

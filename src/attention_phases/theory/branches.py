@@ -34,10 +34,11 @@ class Branch(dict[float, Solution]):
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The solutions sorted by alpha, with the columns alpha, those of `row_of`, gain and saddle.
+        """The alphas in ascending order, with the columns alpha, those of `row_of`, gain, saddle and reason.
 
         `saddle` is true if small overlaps that the branch holds at zero grow, so that a student close to the solution
-        moves to another branch. It is NA if the solution has no `gain`.
+        moves to another branch. It is NA if the solution has no `gain`. `reason` says why there is no solution at an
+        alpha; it is empty if there is one.
         """
         import pandas as pd  # slow to import
 
@@ -45,6 +46,8 @@ class Branch(dict[float, Solution]):
         rows = [{"alpha": alpha, **row_of(self.task, solution)} for alpha, solution in self.items()]
         table = pd.DataFrame(rows, columns=None if rows else self._columns, dtype=float)
         table = table.assign(gain=gains.astype(float), saddle=gains.replace(nan, pd.NA) > 1)
+        table = table.set_index("alpha").reindex(sorted([*self, *self.stopped])).reset_index()
+        table["reason"] = [self.stopped.get(alpha, "") for alpha in table["alpha"]]
         table.attrs |= self.origin
         return table
 
@@ -106,7 +109,8 @@ def follow(
                 break
         if solutions:
             break
-    holes = {alpha: reason for alpha, reason in stopped.items() if alpha not in solutions}
+    untried = f"{BRANCH_END}: so it has at {SURE_ENDS} neighbouring alphas"
+    holes = {alpha: stopped.get(alpha, untried) for alpha in alphas if alpha not in solutions}
     return Branch(task, solutions, holes, [*row_of(task, solution)], solution.origin | {"alpha": alphas})
 
 

@@ -230,7 +230,7 @@ def stability_limit(task: Task, branch: str, table: "pd.DataFrame", report: Any 
     report, quadrature: as for `solve`
     """
     nets = gaussian_points(**quadrature)
-    columns = table[["alpha", *Overlaps._fields]].to_numpy().tolist()
+    columns = table[["alpha", *Overlaps._fields]].dropna().to_numpy().tolist()
     known = {alpha: Overlaps.of(*overlaps) for alpha, *overlaps in columns}
 
     def gain(alpha):

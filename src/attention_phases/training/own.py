@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class LabelledData(two_tokens.Dataset):
     """The sentences of one seed of `train`, in float32, for `fit` and for a user-defined training."""
 
