@@ -54,7 +54,7 @@ HEADINGS = {  # headings that several tables use; other headings are defined wit
     "value": Heading("ours"),
     "evidence": Heading("ours from"),
     "percent": Heading("difference, %", "+.1f"),
-    "sigma_off": Heading("in errors", "+.1f"),
+    "sigma_off": Heading("in standard errors", "+.1f"),
     "reason": Heading(missing="–"),
     # Theory and students
     "usual": Heading("standard student, theory"),

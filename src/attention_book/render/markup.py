@@ -48,8 +48,8 @@ class Table:
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
-        in_errors = f"In errors: the difference over the standard error of both sides, {LIMIT:g} at most to agree"
-        note = f"{shared_text(self.frame)}. {in_errors}"
+        in_errors = "In standard errors: the difference divided by the standard error of both sides"
+        note = f"{shared_text(self.frame)}. {in_errors}; numbers agree if it is at most {LIMIT:g}"
         table = html_table(readable_comparison(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Published numbers: {sources}.</p>'
 
