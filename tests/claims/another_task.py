@@ -39,20 +39,20 @@ CLAIMS = {
         and turned["positional"] > 1.05
         and turned["semantic"] < 1
     ),
-    r"so for large tokens it predicts better than the positional student and the linear model": lambda: (
+    r"so for large tokens this student predicts better than the positional student and the linear model": lambda: (
         limit_errors("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
     ),
     r"So the positional students do differ from theory": lambda: (
         stats.chi2.sf(squared_differences()["positional"], 22) < 1e-3
         and stats.chi2.sf(squared_differences()["linear"], 22) > 0.05
     ),
-    r"The positional student makes larger errors at every other strength in the figure": lambda: (
+    r"the test error of the positional student is smallest at the strength of the training task": lambda: (
         limit_errors("encoding")["positional"].min() > limit_errors("omega").loc[0.3, "positional"]
     ),
     r"If $\omega$ is lower by 0.1 in the test than in training, the semantic student predicts better": lambda: (
         page.crossings.loc[(0.3, 1.25), "linear_omega"] > 0.2
     ),
-    r"If it is trained with more data, a smaller change of $\omega$ suffices": lambda: (
+    r"With more training data, a smaller change of $\omega$ is sufficient": lambda: (
         page.crossings.loc[0.55]["linear_omega"].is_monotonic_increasing
     ),
 }

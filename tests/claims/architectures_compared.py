@@ -15,7 +15,7 @@ def compared_off():
 
 
 CLAIMS = {
-    r"The teacher's matrix $A$ has 0.6 on its diagonal, and the other tokens share 0.4": lambda: np.allclose(
+    r"matrix $A$ has 0.6 on its diagonal, and the other entries of each row share 0.4 equally": lambda: np.allclose(
         Architecture(tokens=4).attention(Task()), 0.6 * np.eye(4) + 0.4 / 3 * (1 - np.eye(4))
     ),
     r"This spacing, this matrix and the correlation 0.3 are our choices": lambda: CORRELATION == 0.3,

@@ -47,7 +47,7 @@ CLAIMS = {
         [came_to_the_teacher(unit) == came_to_the_teacher(1) for unit in (0.5, 2, 4)] == [True] * 3
     ),
     r"At $\omega = 0.1$ and 0.2 the losses of students cross at a smaller $\alpha$ than the losses of theory, both "
-    r"with and without one step. At $\omega = 0.3$ the data do not show whether they do": lambda: (
+    r"with and without one step. At $\omega = 0.3$ the data do not show a clear difference": lambda: (
         (page.crossings["informed_off"] < -3).to_dict() == {0.1: True, 0.2: True, 0.3: False}
     ),
     r"The data do not show which form of extrapolation is right": lambda: (
@@ -63,7 +63,7 @@ CLAIMS = {
         # The response at alpha_c is stored, so it does not depend on the number of quadrature points.
         stored("beyond_replica_symmetry", points=2**7).excesses.loc[(0.1, "positional"), "excess"] > 0.15
     ),
-    r"because positional students at $\omega=0.2$ and $\alpha_c$ have a larger $V_H$ in larger dimension": lambda: (
+    r"because the $V_H$ of positional students at $\omega=0.2$ and $\alpha_c$ grows with $d$": lambda: (
         response_by_dimension(0.2).is_monotonic_increasing
     ),
 }

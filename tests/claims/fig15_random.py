@@ -129,7 +129,7 @@ CLAIMS = {
     r"The effect of the larger weights is smallest at $d=200$ and $\alpha=4$": lambda: (
         ratio_of_larger().idxmin() == (200, 4)
     ),
-    r"At $d=500$ it then reaches the semantic valley as often as L-BFGS does from the small weights": lambda: (
+    r"At $d=500$ these runs reach the semantic valley as often as L-BFGS does from the small weights": lambda: (
         lead("rate 1.5, larger 3 0.0").loc[500] == 0
     ).all(),
     r"Its first step makes the weights about three to five times as large": lambda: all(
