@@ -66,8 +66,8 @@ def test_the_readme_says_the_stored_results():
         f"certain number of training sentences, and these runs use more than three times this number.",
         f"In replica-symmetric theory at $\\omega = {omega:g}$, the semantic minimum of the training loss is the "
         f"deeper one above $\\alpha_c = {with_error(*alpha_of(line, 'critical'))}$. At this point the overlap "
-        f"$\\theta$ of the student with the lowest training loss jumps from 0 to {overlap('semantic', 'theta'):.2f}, and its "
-        f"overlap $m$ drops from {overlap('positional', 'm'):.2f} to 0.",
+        f"$\\theta$ of the student with the lowest training loss jumps from 0 to {overlap('semantic', 'theta'):.2f}, "
+        f"and its overlap $m$ drops from {overlap('positional', 'm'):.2f} to 0.",
         f"At $d = {last['d'].iloc[0]}$ and $\\alpha = {last['alpha'].iloc[0]:g}$ we trained {len(last)} students from "
         f"small random weights. Gradient descent with the published {last['steps'].max():,} steps takes "
         f"{ends['positional']} of them to the positional valley and {ends['semantic']} to the semantic valley. The "
