@@ -62,22 +62,22 @@ def test_the_readme_says_the_stored_results():
     crosses = {name: f"{crossing(omega, name)} | {crossing(small, name)}" for name in ("informed", "searched")}
     sentences = [
         f"**From small random weights, gradient descent misses the better solution in "
-        f"{len(last) - ends['semantic']} of {len(last)} runs.** These runs use more than three times the number of "
-        f"training sentences above which this solution is the better one.",
-        f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the deeper one beyond $\\alpha_c = "
-        f"{with_error(*alpha_of(line, 'critical'))}$ in replica-symmetric theory. At this point the overlap $\\theta$ "
-        f"of the student with the lowest training loss jumps from 0 to {overlap('semantic', 'theta'):.2f}, and its "
-        f"overlap $m$ drops from {overlap('positional', 'm'):.2f} to 0.",
+        f"{len(last) - ends['semantic']} of {len(last)} runs.** The missed solution becomes the better one above a "
+        f"certain number of training sentences, and these runs use more than three times this number.",
+        f"In replica-symmetric theory at $\\omega = {omega:g}$, the semantic minimum of the training loss is the "
+        f"deeper one above $\\alpha_c = {with_error(*alpha_of(line, 'critical'))}$. At this point the overlap "
+        f"$\\theta$ of the student with the lowest training loss jumps from 0 to {overlap('semantic', 'theta'):.2f}, "
+        f"and its overlap $m$ drops from {overlap('positional', 'm'):.2f} to 0.",
         f"At $d = {last['d'].iloc[0]}$ and $\\alpha = {last['alpha'].iloc[0]:g}$ we trained {len(last)} students from "
         f"small random weights. Gradient descent with the published {last['steps'].max():,} steps takes "
-        f"{ends['positional']} of them to the positional valley and {ends['semantic']} to the semantic valley, and "
-        f"{ends['still moving']} are still moving. From the same weights, L-BFGS takes {found_by_lbfgs} "
-        f"students to the semantic valley.",
-        f"In theory the semantic student predicts better than the best linear model only beyond $\\alpha_l = "
-        f"{with_error(*alpha_of(line, 'linear'))}$. Students trained at $d = {trained['d'].iloc[0]}$ give "
-        f"{with_error(*linear)}, without an extrapolation in $d$.",
-        f"At $\\omega = {small:g}$ the losses of trained students cross at a smaller $\\alpha$ than this theory "
-        f"predicts.",
+        f"{ends['positional']} of them to the positional valley and {ends['semantic']} to the semantic valley. The "
+        f"other {ends['still moving']} are still moving after the last step. From the same weights, L-BFGS takes "
+        f"{found_by_lbfgs} students to the semantic valley.",
+        f"In theory the semantic student predicts better than the best linear model only above $\\alpha_l = "
+        f"{with_error(*alpha_of(line, 'linear'))}$. For students trained at $d = {trained['d'].iloc[0]}$ this "
+        f"threshold is {with_error(*linear)}, not extrapolated to infinite dimension.",
+        f"At $\\omega = {small:g}$ the training losses of semantic and positional students cross at a smaller "
+        f"$\\alpha$ than this theory predicts.",
         f"| value of $\\alpha$ at which the training losses cross | $\\omega = {omega:g}$ | $\\omega = {small:g}$ |",
         f"| {with_error(*alpha_of(line, 'critical'))} | {crossing(small, 'symmetric')} |",
         f"one step of replica symmetry breaking | | {crossing(small, 'alpha')} |",
