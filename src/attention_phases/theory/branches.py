@@ -1,4 +1,4 @@
-"""A branch of solutions at many alphas, each solved from the solution at a neighbouring alpha."""
+"""A branch of solutions at many alphas, where each computation starts from the solution at a neighbouring alpha."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
@@ -16,16 +16,19 @@ if TYPE_CHECKING:
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
 OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap that defines each branch
-# A branch ends for certain if it has ended at this number of consecutive alphas. At a single alpha, the start of the
-# solver may have missed the branch.
+# A branch counts as ended if the solver finds its end at this many consecutive alphas. At a single alpha, the solver
+# may have missed the branch.
 SURE_ENDS = 2
-# Where in the ascending list of alphas the search for a branch starts, as shares of its length. There may be several
-# places, because a branch need not exist at all alphas.
+# Positions in the ascending list of alphas at which the search for a branch starts, as fractions of the length of the
+# list. They are tried one after another, because a branch need not exist at all alphas.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 
 
 class Branch(dict[float, Solution]):
-    """Converged solutions by alpha, in ascending order; `stopped` has the reason for each alpha without a solution."""
+    """A dictionary of converged solutions by alpha, in ascending order.
+
+    `stopped` has the reason for each alpha without a solution.
+    """
 
     def __init__(self, task: Task, solutions: Mapping, stopped: Mapping, columns: Sequence = (), origin: Any = ()):
         super().__init__(sorted(solutions.items()))
@@ -34,10 +37,11 @@ class Branch(dict[float, Solution]):
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The solutions sorted by alpha, with the columns alpha, those of `row_of`, gain and saddle.
+        """A table of the solutions, sorted by alpha.
 
-        `saddle` is true if small overlaps that the branch holds at zero grow, so that a student close to the solution
-        moves to another branch. It is NA if the solution has no `gain`.
+        The columns are alpha, the entries of `row_of`, gain and saddle. `saddle` is true if small overlaps that the
+        branch holds at zero grow, so that a student close to the solution moves to another branch. It is NA if the
+        solution has no `gain`.
         """
         import pandas as pd  # slow to import
 
@@ -50,7 +54,7 @@ class Branch(dict[float, Solution]):
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
-    """Return the result of `solve`, started from the solution `near`, or without a start if that does not converge.
+    """Return the result of `solve`, started from the solution `near`; if this fails, solve again without a start.
 
     A start from a neighbour fails more often at a jump of the branch than at its end.
     """
@@ -111,7 +115,7 @@ def follow(
 
 
 def row_of(task: Task, solution: Solution) -> dict[str, float]:
-    """Return overlaps, losses and stability of a solution by name, and their standard errors as "q_error" and so on.
+    """Return the overlaps, losses and stability of a solution by name, with standard errors such as "q_error".
 
     For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For other students they are
     the overlaps of `flat_overlaps`, train_loss, test_mse and, if the branch has one, gain.
