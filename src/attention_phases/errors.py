@@ -1,4 +1,4 @@
-"""Exceptions whose messages are one line, and functions that check arguments."""
+"""Exceptions with messages of one line, and functions that check arguments."""
 
 import os
 from collections.abc import Callable, Collection, Iterable

@@ -84,7 +84,7 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
     net.flags.writeable = False
     scrambles = (net, *scrambles[1:])
 
-    @np.errstate(all="ignore")  # a wild step of a search may overflow, and threads do not inherit this setting
+    @np.errstate(all="ignore")  # a large step of a search may overflow, and threads do not inherit this setting
     def of_part(part):
         return means(*part, *arguments)
 

@@ -107,7 +107,7 @@ def _commit() -> str | None:
         # An installed copy may lie inside the checkout of another project, whose commit does not describe this code.
         tracked = git("ls-files", "--error-unmatch", "attention_phases/__init__.py")
         if tracked.returncode:
-            if "safe.directory" in tracked.stderr and parent_process() is None:  # said once, not again by each worker
+            if "safe.directory" in tracked.stderr and parent_process() is None:  # printed once, not by each worker
                 print(f"no commit for results: git {tracked.stderr.splitlines()[0]}", file=sys.stderr)
             return _noted_by_pip()
         commit = git("rev-parse", "HEAD").stdout.strip()

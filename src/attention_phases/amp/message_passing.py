@@ -136,7 +136,7 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
 
     Damping turns an eigenvalue mu of the state-evolution map into kappa + (1 - kappa) mu. The modulus of this number is
     1 at ``kappa = (|mu|^2 - 1)/|1 - mu|^2``, which is ``(|mu| - 1)/(|mu| + 1)`` for a negative mu. The gain of the
-    overlap that the branch holds at zero counts only if it is negative. If this gain is above 1, the branch is a
+    overlap that is zero on the branch counts only if it is negative. If this gain is above 1, the branch is a
     saddle, and no damping can change that. The returned damping lies a quarter of the way from the smallest sufficient
     value to 1, because a finite data set deviates from the limit.
     """
@@ -145,7 +145,7 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
     for branch in named:
         try:
             solution = solve(task, alpha, branch, MODE_POINTS)
-        except (ArithmeticError, np.linalg.LinAlgError):  # the theory has no solution at extreme parameters
+        except (ArithmeticError, np.linalg.LinAlgError):  # the theory cannot be solved at extreme parameters
             continue
         if solution.converged:
             values, _ = modes(task, alpha, branch, solution.overlaps, MODE_POINTS)
@@ -155,7 +155,7 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
 
 
 def limiting_data(task: Task, data: Dataset) -> Dataset:
-    """Return the training set with the risk that message passing minimises, in float64.
+    """Convert a training set to its limiting form, in float64, whose risk message passing minimises.
 
     In the risk of a sample, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by about 1/sqrt(d) around
     their limits. Here the limits replace both, so that the loss of a sentence is ell(h; Y), as in the theory.

@@ -33,7 +33,7 @@ def modes(
     """Return the eigenvalues of the state-evolution map within one branch, and their standard errors.
 
     Both are (3,). The eigenvalues are the factors of collective deviations per iteration, sorted by descending modulus.
-    The factor of the overlap that the branch holds at zero is the gain, and is not among the eigenvalues.
+    The factor of the overlap that is zero on the branch is the gain, and is not among the eigenvalues.
     """
     model = BranchMap(task, alpha, branch)
     x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)

@@ -78,7 +78,7 @@ def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
     """
     u, of_u, n, of_n = _rule(tokens, nodes)
     hidden = of_u @ (1 / np.cosh(np.sqrt(q * u)[:, None] * n.T)) @ of_n
-    # (1 - q)^(L/2) hidden is almost 1 for small q. expm1 and log1p keep the digits of its difference from 1.
+    # For small q, (1 - q)^(L/2) hidden is almost 1. expm1 and log1p keep the digits of the difference from 1.
     known = -np.expm1(tokens / 2 * np.log1p(-q) + np.log(hidden))
     return float(q / (tokens * known))
 

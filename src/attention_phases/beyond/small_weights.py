@@ -84,11 +84,11 @@ class Beginning(NamedTuple):
         return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
 
     def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the growth factors of the mean squares of random weights after given numbers of linear steps.
+        """Return the growth factors of the mean squares of random weights under linearised gradient descent.
 
-        `steps` and each factor are (k,). The mean squares are along 1_d ("positional"), along Q* ("semantic"), and
-        along any other direction ("bulk"). Each factor is the mean of ``(1 - rate (lambda + z))^(2 steps)`` over the
-        spectrum in this direction, computed with Cauchy's formula.
+        The numbers of steps and each factor are (k,). The mean squares are along 1_d ("positional"), along Q*
+        ("semantic"), and along any other direction ("bulk"). Each factor is the mean of ``(1 - rate (lambda + z))^(2
+        steps)`` over the spectrum in this direction, computed with Cauchy's formula.
         """
         radius = 1.5 * np.nanmax(np.abs([list(self.leaving(side).values()) for side in (-1, 1)]))
         z = radius * np.exp(1j * np.pi * (np.arange(CONTOUR) + 0.5) / CONTOUR)
@@ -112,9 +112,9 @@ def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Me
 
 
 def growing_cosines(task: Task, alpha: float, d: int, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the root mean square cosines of small random weights with 1_d and Q* after given numbers of linear steps.
+    """Return the root mean square cosines of small random weights with 1_d and Q* under linearised gradient descent.
 
-    `steps` and each result are (k,).
+    The numbers of steps and each result are (k,).
     """
     by_scramble = [beginning.squares(rate, steps) for beginning in beginnings(task, alpha)]
     squares = {name: np.mean([values[name] for values in by_scramble], axis=0) for name in by_scramble[0]}

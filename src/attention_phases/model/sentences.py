@@ -175,7 +175,7 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Fit the linear model by ridge regression to sums over sentences.
+    """Fit the linear model by ridge regression, given sums over the sentences.
 
     This is Eq. 18. The sums are `gram`, of x x^T/d, and `cross`, of Y xi x^T/d. The linear model is (L, L).
     """

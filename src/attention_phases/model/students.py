@@ -40,7 +40,7 @@ class Sentences(TensorRecord):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The possible numbers of weights of a student: one number, or none if the kind of value matrix is unknown."""
-        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # vectors besides columns
+        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # number of vectors besides the columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
 
     def linear(self) -> np.ndarray:
@@ -96,7 +96,7 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     with torch.enable_grad():
         weights = weights if again else weights.detach().requires_grad_()
         vectors = weights.reshape(k, -1, d)  # columns that define the fields, then u and v or the rows of V
-        columns, read = vectors[:, :r], vectors[:, : r + further]  # `read` multiplies the tokens
+        columns, read = vectors[:, :r], vectors[:, : r + further]  # `read` are the vectors that multiply tokens
         fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
         h, others = fields[:, :r], fields[:, r:]
         mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h, with the fields h
@@ -132,7 +132,7 @@ def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, a
 def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x (1 + V), with the penalty on V."""
     x = data.inputs.reshape(len(data.positions), -1, data.d)  # tokens x/sqrt(d)
-    marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d, the difference of Y x and Y xi
+    marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d, the encoding in Y x/sqrt(d)
     mixed, missed = (torch.einsum("kabn,bnd->kand", S, x) for S in (attention, data.attention - attention))
     left = missed - marked[:, :, None] - mixed @ rest[:, None]
     size, of_value = (part.square().flatten(1).sum(1, dtype=torch.float64) for part in (left, rest))

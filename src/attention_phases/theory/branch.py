@@ -134,7 +134,7 @@ class BranchMap:
         return np.maximum(held[0], held[-1])
 
     def is_pulled(self, averages: Averages) -> bool:
-        """Return whether clusters along the teacher pull an overlap away from zero that is zero on this branch.
+        """Return whether clusters along the teacher move an overlap that is zero on this branch.
 
         The branch is then not a solution. This happens if some cluster has no mirror image.
 
@@ -148,10 +148,11 @@ class BranchMap:
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return the observables test_mse, replicon and gain at the coordinates x by name.
+        """Return a dictionary of the observables test_mse, replicon and gain at the coordinates x.
 
         The replicon exists only on the kernel of two tokens, and the gain only for tokens of one law. A branch has a
-        gain if it holds overlaps at zero, except the overlaps with a teacher along which clusters are displaced.
+        gain if some overlaps are zero on the branch. Overlaps with a teacher along which clusters are displaced do not
+        count.
         """
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:

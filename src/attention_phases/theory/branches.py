@@ -39,9 +39,9 @@ class Branch(dict[float, Solution]):
     def table(self) -> "pd.DataFrame":
         """A table of the solutions, sorted by alpha.
 
-        The columns are alpha, the entries of `row_of`, gain and saddle. `saddle` is true if small overlaps that the
-        branch holds at zero grow, so that a student close to the solution moves to another branch. It is NA if the
-        solution has no `gain`.
+        The columns are alpha, the entries of `row_of`, gain and saddle. `saddle` is true if overlaps that are zero on
+        the branch grow when they are small, so that a student close to the solution moves to another branch. It is NA
+        if the solution has no `gain`.
         """
         import pandas as pd  # slow to import
 

@@ -190,7 +190,7 @@ def gain_crossing(
 ) -> Measured:
     """Return the alpha at which a branch turns from a saddle into a minimum, or NaN if it never does.
 
-    The turning point is where the gain passes 1 (the gain of the overlap that the branch holds at zero). The function
+    The turning point is where the gain passes 1 (the gain of the overlap that is zero on the branch). The function
     looks for two neighbouring alphas, the outer one a saddle and the inner one a minimum. It draws the secant through
     their gains, solves at its crossing, and draws the secant again.
 

@@ -108,7 +108,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
 
-@np.errstate(all="ignore")  # a wild step of a search may overflow
+@np.errstate(all="ignore")  # a large step of a search may overflow
 def _general_means(points, lowest, setting, overlaps, anew):
     """Return all entries of `Averages` except the last; its arrays are (scrambles, L, r or t, n) with n points."""
     architecture, (scrambles, n, _) = setting.architecture, points.shape
@@ -228,7 +228,7 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
 
     This is Eq. 7. V_hat is computed from E[g^T x] and E[g^T z], which Gaussian integration by parts turns into mean
     derivatives of g by w and y. The mean of the derivative itself would miss the jumps of the proximal point. The
-    conjugate of an overlap that a branch holds at zero is zero. Clusters along the teacher add a force on the weights
+    conjugate of an overlap that is zero on a branch is zero, too. Clusters along the teacher add a force on the weights
     towards the teacher.
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
@@ -270,7 +270,7 @@ def penalty(setting: Setting, hats: Hats):
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
     """Return the gains: the largest factors by which one step multiplies a small theta and a small m.
 
-    They matter for an overlap that the branch holds at zero. If a gain is above 1 the solution is a saddle: a student
+    They matter for an overlap that is zero on the branch. If a gain is above 1 the solution is a saddle: a student
     close to the semantic solution moves towards the positions, or a student close to the positional solution moves
     towards the teacher. All tokens must have the same law. The derivatives are computed with integration by parts, as
     V_hat.

@@ -70,8 +70,8 @@ class Solution:
     #: deviations from the mean, taken from the free energy, for the error of a difference between two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
     replicon: float = nan  #: ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student
-    #: Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
-    #: solution is a saddle in their direction. NaN if no overlap is held at zero (semantic branch of rank 2).
+    #: Largest factor by which one step of the map multiplies small overlaps that are zero on the branch. Above 1 the
+    #: solution is a saddle in their direction. NaN if no overlap is zero (semantic branch of rank 2).
     gain: float = nan
     origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
 

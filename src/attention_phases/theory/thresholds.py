@@ -164,7 +164,7 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             gap = gap_at(alpha, count, known)
             known, step = gap.solutions if gap.exists else known, gap.value / gap.slope
             low, high = (low, alpha) if gap.exists and gap.value <= 0 else (alpha, high)
-            # Newton's next step would be of the order of this one squared.
+            # The next step of Newton's method would be of the order of this step squared.
             settled = gap.exists and min(abs(step), high - low) <= (LAST_STEP if count == points else MIDDLE_STEP)
             alpha = max(alpha - step, SMALLEST)
             if high < np.inf and not (gap.exists and low <= alpha <= high):

@@ -208,7 +208,7 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
         raise BadInput("risk of the starts", parts[0].detach(), "finite")
 
     def as_told(weights: Tensor) -> Tensor:
-        """Return the risk in a form for which autograd gives the returned gradient."""
+        """Return the risk such that autograd differentiates it by the gradient that the user returns."""
         values, gradient = (part.detach().double() for part in risk(data, weights.detach().to(starts), lam))
         return values + (gradient * (weights - weights.detach())).sum(1)
 

@@ -99,7 +99,7 @@ def sample(
     architecture: Architecture | None = None,
     device: str = "cpu",
 ) -> two_tokens.Dataset | students.Sentences:
-    """Draw a teacher and a training set, in the form with which the risk of the architecture is computed fastest."""
+    """Draw a teacher and a training set, in the form that makes the risk of the architecture fastest to compute."""
     if architecture in (None, Architecture("tied"), Architecture("rank2")):  # two independent tokens
         # `two_tokens` gives the same sentences as `students.sample`, and its gradient takes half the time.
         return two_tokens.sample(task, alpha, d, rng, device)

@@ -79,7 +79,7 @@ class OneStep:
         return {name: standard_error(self.spread[name]) for name in self.quantities}
 
 
-@np.errstate(all="ignore")  # a search may overflow on its way; if it fails, the result has a reason
+@np.errstate(all="ignore")  # a search may overflow before it converges; if it fails, `reason` says why
 def one_step(
     task: Task,
     alpha: float,
@@ -90,7 +90,7 @@ def one_step(
     seed: int = 0,
     report: Callable[[], object] | None = None,
 ) -> OneStep:
-    """Find a solution with one step of replica symmetry breaking: the ground state of a branch, or one at a given y.
+    """Solve the equations of one step of replica symmetry breaking on one branch: for the ground state or at a given y.
 
     Args:
         branch: "semantic" or "positional"
