@@ -123,8 +123,8 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
         return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
 
     def lowest(miss_of) -> tuple[float, float]:
-        # Large tokens may need small weights, so the search is repeated with weights divided by sigma. Zero weights are
-        # also a candidate.
+        # Large tokens may need small weights, so for sigma > 1 the search is repeated with weights divided by sigma.
+        # Zero weights are also a candidate.
         scales = {1.0, max(task.sigma, 1.0)}
         found = (minimize_scalar(miss_of, bracket=(BRACKET[0] / scale, BRACKET[1] / scale)).x for scale in scales)
         return min((miss_of(weight), float(weight)) for weight in (*found, 0.0))

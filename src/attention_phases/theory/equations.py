@@ -215,8 +215,8 @@ def unfitted_loss(task: Task) -> float:
 def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the law of the teacher's fields when the student's fields are given.
 
-    The first result is ``root^-1 theta`` (k, r, t), which gives the conditional mean. The second result are the
-    Cholesky factors (k, t, t) of the conditional covariance.
+    The first result is ``root^-1 theta`` (k, r, t), which gives the conditional mean. The second result holds
+    the Cholesky factors (k, t, t) of the conditional covariance.
     """
     aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
@@ -273,7 +273,7 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     They matter for an overlap that is zero on the branch. If a gain is above 1 the solution is a saddle: a student
     close to the semantic solution moves towards the positions, or a student close to the positional solution moves
     towards the teacher. All tokens must have the same law. The derivatives are computed with integration by parts, as
-    V_hat.
+    for V_hat.
     """
     share, eigenvalues, teacher, encoding = setting.spectrum
     response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response

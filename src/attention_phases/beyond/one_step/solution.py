@@ -251,10 +251,10 @@ def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
 
     The gains are (scrambles, k). The distances D are `shares` (k,) of q1, at most 2 gap/q1.
 
-    The inner fields w and w' of the two copies differ by ``E(w_a - w'_a)^2 = D``
-    and have the weight ``exp(-y (M(w) + M(w'))/2)``. After one more iteration the squared distance is ``D' = alpha V^2
-    E<|r(w) - r(w')|^2>``. Where D' > D, one step of breaking is not enough, because the minimum splits into a set of
-    minima. See `stability.gains` for y = 0.
+    The inner fields w and w' of the two copies differ by ``E(w_a - w'_a)^2 = D`` and have the weight
+    ``exp(-y (M(w) + M(w'))/2)``. After one more iteration the squared distance is
+    ``D' = alpha V^2 E<|r(w) - r(w')|^2>``. Where D' > D, one step of breaking is not enough, because the minimum splits
+    into a set of minima. See `stability.gains` for y = 0.
     """
     gap, size, by_scramble, rng = valley.gap, valley.q0 + valley.gap, [], np.random.default_rng(0)
     inner = equations.inner_points()
