@@ -147,7 +147,8 @@ def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
     """Return the standard deviation of a token's entries, given or from the spectrum."""
     if not spectrum:
         return check_real("sigma", value, "a finite number > 0, as is its square", lambda v: v > 0 and 0 < v * v < inf)
-    # `reduce` adds in order. From Python 3.12 on `sum` rounds only once, and the last bit is part of cells' names.
+    # `reduce` adds in order. From Python 3.12 on, `sum` rounds only once, but the names of cells depend on the last
+    # bit.
     sigma = sqrt(reduce(add, (direction.weight * direction.variance for direction in spectrum)))
     if value not in (Task.sigma, sigma):
         raise BadInput(f"sigma = {value}: leave sigma out, because the spectrum gives sigma = {sigma:.6g}")

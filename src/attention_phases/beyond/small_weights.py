@@ -66,10 +66,11 @@ class Beginning(NamedTuple):
         return self.means(np.array(self.task.sigma**2), G)
 
     def leaving(self, side: int) -> dict[str, float]:
-        """Return the lower (side -1) or upper (side 1) end of the spectrum of H - lambda.
+        """Return the edge of the bulk of the spectrum of H - lambda, and the eigenvalues beyond this edge.
 
-        "bulk" is the edge of the bulk. "positional" and "semantic" are the eigenvalues beyond this edge whose
-        eigenvectors have a finite overlap with 1_d and with Q*; they are NaN if there are none.
+        The edge is the lower one if `side` is -1, and the upper one if it is 1. "bulk" is the edge of the bulk.
+        "positional" and "semantic" are the eigenvalues beyond this edge whose eigenvectors have a finite overlap with
+        1_d and with Q*; they are NaN if there are none.
         """
         grid = PLACES / (self.task.sigma**2 * (self.weights.min() if side < 0 else self.weights.max()))
         values = {"bulk": grid[np.argmin(side * (1 / grid + self.bulk(grid)))]}

@@ -133,7 +133,10 @@ def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
 
 @njit(cache=True, nogil=True)
 def _field_derivatives(h1, h2, a, b):
-    """Convert derivatives with respect to the scores h1 (h1 - h2) and h2 (h2 - h1) to derivatives by the fields."""
+    """Convert derivatives with respect to the two scores to derivatives with respect to the fields.
+
+    The scores are h1 (h1 - h2) and h2 (h2 - h1).
+    """
     return a * (2 * h1 - h2) - b * h2, b * (2 * h2 - h1) - a * h1
 
 

@@ -106,7 +106,10 @@ def _large_parameter(alpha: float, d: int) -> tuple[str, float]:
 
 
 def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:
-    """Draw the teacher Q* in float32: (d,), or (t, d) for t columns."""
+    """Draw the teacher Q* in float32.
+
+    It is (d,), or (t, d) for t columns.
+    """
     columns = len(task.teachers)
     entries = rng.standard_normal((columns, d) if columns > 1 else d, dtype=np.float32)
     if task.structured:

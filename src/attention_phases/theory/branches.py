@@ -75,7 +75,7 @@ def follow(
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Branch:
-    """Return the solutions of one branch at several alphas, each started from its neighbour; see `solve`.
+    """Return the solutions of one branch at several alphas, each computed from the solution at a neighbouring alpha.
 
     >>> from attention_phases import Task, follow
     >>> branch = follow(Task(omega=0.3), "positional", [0.5, 1.0], points=256)
@@ -86,7 +86,8 @@ def follow(
 
     The search starts at the largest alpha and follows the branch from there to its ends, across gaps where the points
     are too few. For the positional branch it starts at the lower quartile of the alphas, then at the largest and at a
-    small alpha. A branch is not found if it does not exist at any of these alphas.
+    small alpha. A branch is not found if it does not exist at any of these alphas. The other
+    parameters are as for `solve`.
     """
     alphas = sorted(check_positive("alphas", alpha) for alpha in check_several("alphas", alphas, at_least=0))
     if not alphas:

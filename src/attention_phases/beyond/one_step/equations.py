@@ -301,9 +301,10 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """The values of Phi for the single scrambles, (scrambles,), up to a common constant.
+        """The values of Phi for the single scrambles, up to a common constant.
 
-        All scrambles have the order parameters of the root, because Phi is stationary in them.
+        The array is (scrambles,). All scrambles have the order parameters of the root, because Phi is stationary in
+        them.
         """
         return self.model.alpha * self.averages.free
 

@@ -140,7 +140,7 @@ def one_step(
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
-    """Return the overlaps with the gap that an iteration of the gap alone reaches, or with a gap of zero.
+    """Iterate the gap at fixed overlaps, and return the overlaps with this gap, which may be zero.
 
     The iteration starts from two copies that share half of what the teacher does not determine.
     """
