@@ -192,17 +192,17 @@ def _soft(mean, variance, threshold):
 
 
 def cholesky(A: np.ndarray) -> np.ndarray:
-    """Return the Cholesky factors of positive definite matrices (..., r, r)."""
+    """Return the Cholesky factors of an array of positive definite matrices."""
     return np.sqrt(A) if A.shape[-1] == 1 else np.linalg.cholesky(A)
 
 
 def solve_linear(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return A^-1 B for matrices A (..., r, r) and B (..., r, t)."""
+    """Return A^-1 B for arrays of matrices A (..., r, r) and B (..., r, t)."""
     return B / A if A.shape[-1] == 1 else np.linalg.solve(A, B)
 
 
 def inverse(A: np.ndarray, least: float) -> np.ndarray:
-    """Return the inverse of symmetric matrices (..., r, r), with eigenvalues below `least` raised to `least`."""
+    """Return the inverses of symmetric matrices, with eigenvalues below `least` raised to `least`."""
     if A.shape[-1] == 1:
         return 1 / np.maximum(A, least)
     values, axes = np.linalg.eigh(A)
@@ -210,5 +210,5 @@ def inverse(A: np.ndarray, least: float) -> np.ndarray:
 
 
 def largest_eigenvalue(A: np.ndarray) -> np.ndarray:
-    """Return the largest real part of the eigenvalues of each matrix in an array (..., r, r)."""
+    """Return the largest real part of the eigenvalues of each matrix in an array."""
     return A[..., 0, 0] if A.shape[-1] == 1 else np.linalg.eigvals(A).real.max(axis=-1)
