@@ -1,4 +1,7 @@
-"""The attention of teacher and student for NumPy arrays and Torch tensors (compiled version: `theory.kernels`)."""
+"""The attention of teacher and student, for NumPy arrays and Torch tensors.
+
+The compiled versions are in `theory.kernels`.
+"""
 
 from typing import Any
 
@@ -12,14 +15,17 @@ def softmax(scores: Any) -> Any:
 
 
 def attention(fields: Any) -> Any:
-    """Return the attention softmax(h h^T) (..., L, L) of fields h (..., L), one field per token."""
+    """Return the attention matrix softmax(h h^T) of fields h, with one field per token.
+
+    The fields are (..., L), and the attention is (..., L, L).
+    """
     return softmax(fields[..., :, None] * fields[..., None, :])
 
 
 def target_attention(fields: Any, omega: float, matrix: Any) -> Any:
-    """Return the teacher's attention ``(1 - omega) softmax(y y^T) + omega A`` (..., L, L) of its fields y (..., L).
+    """Return the teacher's attention ``(1 - omega) softmax(y y^T) + omega A``, given the teacher's fields y.
 
-    This is Eq. 16.
+    This is Eq. 16. The fields are (..., L), and the attention is (..., L, L).
 
     matrix: A (L, L), an array or a tensor as the fields are
     """
@@ -27,12 +33,18 @@ def target_attention(fields: Any, omega: float, matrix: Any) -> Any:
 
 
 def own_attention(fields: Any) -> Any:
-    """Return the attention of each of two tokens to itself, S_aa = logistic(h_a (h_a - h_b)), of fields (2, ...)."""
+    """Return the attention of each of two tokens to itself, S_aa = logistic(h_a (h_a - h_b)).
+
+    The fields h are (2, ...).
+    """
     scores = fields * (fields - fields[[1, 0]])
     return special.expit(scores) if isinstance(scores, np.ndarray) else scores.sigmoid()
 
 
 def pair_attention(fields: np.ndarray) -> np.ndarray:
-    """Return the attention softmax(h h^T) of two tokens with fields (2, ...), as (2, 2, ...); fast for large arrays."""
+    """Return the attention softmax(h h^T) of two tokens, computed fast for large arrays.
+
+    The fields h are (2, ...), and the attention is (2, 2, ...).
+    """
     first, second = own_attention(fields)
     return np.array([[first, 1 - first], [1 - second, second]])

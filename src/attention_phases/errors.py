@@ -1,4 +1,4 @@
-"""Errors whose message is one line: bad input with the parameter, its value and what is allowed, and other errors."""
+"""Exceptions with messages of one line, and functions that check arguments."""
 
 import os
 from collections.abc import Callable, Collection, Iterable
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
 LIMITS_NOTE = '; the page "Limits" lists what is covered'  # the end of a message about a case that is not covered
-LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # largest numbers of characters of a value and of an array that a message shows
+LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # largest lengths of a value and of an array in a message, in characters
 
 
 class BadInput(ValueError):
@@ -20,7 +20,7 @@ class BadInput(ValueError):
     """
 
     def __init__(self, name: str, value: object = None, allowed: str = ""):
-        super().__init__(name, value, allowed)  # the arguments themselves, from which pickle makes the error again
+        super().__init__(name, value, allowed)  # pickle recreates the error from these arguments
 
     def __str__(self) -> str:
         name, value, allowed = self.args
@@ -101,7 +101,10 @@ def is_several(values: object) -> bool:
 
 
 def check_seeds(seeds: object) -> list[int]:
-    """Return the numbers of data sets: the numbers in a list, which must differ, or 0 to n - 1 for a whole number n."""
+    """Return the seeds of several data sets as a list.
+
+    A whole number n stands for the seeds 0 to n - 1. The seeds in a list must differ.
+    """
     if not is_several(seeds):
         return [*range(check_count("seeds", seeds))]
     named = [check_count("seed", seed, at_least=0) for seed in check_several("seeds", seeds)]
@@ -111,10 +114,10 @@ def check_seeds(seeds: object) -> list[int]:
 
 
 def check_memory(name: str, value: object, needed: float, device: str = "cpu") -> None:
-    """Raise `BadInput` if the needed bytes exceed the memory of the GPU, of the machine or of `ulimit -v`."""
+    """Raise `BadInput` if the needed bytes exceed the memory of the GPU or machine, or the limit of `ulimit -v`."""
     there = float("inf")
     if device == "cuda":
-        import torch  # loaded here because it is slow to load
+        import torch  # imported here because torch is slow to load
 
         there = torch.cuda.mem_get_info()[1]
     with suppress(ImportError, AttributeError, ValueError, OSError):  # Windows provides neither of the two limits

@@ -1,4 +1,4 @@
-"""Compilation, processes and devices: how computations run on any machine.
+"""Compilation of kernels, worker processes, and the choice of a device.
 
 Work is parallel over data sets, in processes with one thread each. Several threads within one training would wait for
 each other thousands of times, and they wait by spinning, which also slows down everything else on the machine.
@@ -24,18 +24,20 @@ from typing import Any
 from .errors import BadInput, check_count, check_kind
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
-START_SECONDS = 4.0  # seconds that worker processes need to start; shorter work is done in this process
-SMALLEST_GPU_DIMENSION = (
-    1000  # smallest d for the GPU: an H100 was as fast as one CPU core there, and 21 times faster at d = 4000
-)
+START_SECONDS = 4.0  # start-up time of worker processes in seconds; shorter work is done in this process
+# Smallest d for which the GPU is used. An H100 was as fast as one CPU core at this d, and 21 times faster at d = 4000.
+SMALLEST_GPU_DIMENSION = 1000
 SYSTEM = Path("/")  # root of the files in which Linux describes the system
-# Files of cgroups, version 2 and version 1.
+# Files with the CPU limits of a control group, in version 2 and in version 1.
 LIMITS = {"": ("cpu.max",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}
 
 
 def njit(**options):
-    """Return the decorator `numba.njit`, without `cache` if neither the folder of the source nor HOME is writable."""
-    import numba  # loaded here because it is slow to load
+    """Return the decorator `numba.njit`, without `cache` if no folder for the cache is writable.
+
+    Numba's cache needs a writable source folder or HOME.
+    """
+    import numba  # imported here because numba is slow to load
 
     def compiled(function):
         try:
@@ -49,7 +51,7 @@ def njit(**options):
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use, from its affinity and the quota of its container."""
+    """Return the number of CPU cores that this process may use, given its affinity and the quota of its container."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min([allowed, *map(ceil, _quotas())])
 
@@ -62,7 +64,7 @@ def _quotas() -> Iterator[float]:
             for controller in LIMITS.keys() & controllers.split(","):
                 for folder in (Path(group[1:]), *Path(group[1:]).parents):
                     files = [SYSTEM / "sys/fs/cgroup" / controller / folder / name for name in LIMITS[controller]]
-                    # The group is not visible from inside a container, or its limit is "max".
+                    # Skip a group that is not visible from inside a container, or whose limit is "max".
                     with suppress(OSError, ValueError):
                         quota, period = map(int, " ".join(file.read_text(encoding="utf-8") for file in files).split())
                         if quota > 0:
@@ -70,9 +72,9 @@ def _quotas() -> Iterator[float]:
 
 
 class SpawnWithoutScript(SpawnContext):
-    """A multiprocessing context for work that is a function of a module.
+    """A multiprocessing context whose processes do not run the caller's script.
 
-    The processes do not run the caller's script, so that the script needs no ``if __name__ == "__main__"``. On Ctrl-C
+    The script therefore needs no ``if __name__ == "__main__"``, but the work must be a function of a module. On Ctrl-C
     only the parent prints a message.
     """
 
@@ -93,14 +95,14 @@ class SpawnWithoutScript(SpawnContext):
 
 @contextmanager
 def process_pool(workers: int | None = None, spawn: BaseContext | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Provide a pool of worker processes, as many as there are `cores` by default.
+    """Provide a pool of worker processes, by default one for each of the `cores`.
 
     Workers are spawned instead of forked, because torch and numba threads do not survive a fork. An exception (such as
     Ctrl-C) ends the workers at once. If the parent is killed, its workers end as well.
     """
     workers = check_count("workers", cores() if workers is None else workers)
-    # Workers read these variables when NumPy and torch load. Workers start as work arrives, so the variables are set
-    # for the whole context.
+    # NumPy and torch read these variables when a worker imports them. Workers start as work arrives, so the variables
+    # remain set for the whole context.
     before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
     os.environ.update(ONE_THREAD)
     pool = ProcessPoolExecutor(workers, mp_context=spawn or get_context("spawn"), initializer=_guard)
@@ -138,7 +140,7 @@ def end_with_parent() -> None:
 
 @contextmanager
 def torch_defaults() -> Iterator[None]:
-    """Run torch with one thread and its own defaults, so that no setting of the caller changes a number.
+    """Run torch with one thread and its default settings, so that settings of the caller do not change results.
 
     Autocast is off, and products of float32 keep all digits. New tensors are float32 and on the CPU. Gradients are
     available even if the caller has switched them off.
@@ -148,7 +150,7 @@ def torch_defaults() -> Iterator[None]:
     threads, number = torch.get_num_threads(), torch.get_default_dtype()
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float32)
-    # The context of a device slows down every operation, and is seldom needed.
+    # A device context slows down every operation, so it is used only if the default device is not the CPU.
     device = nullcontext() if torch.empty(0).device.type == "cpu" else torch.device("cpu")
     exact = [torch.autocast(kind, enabled=False) for kind in ("cpu", "cuda")]
     products = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul
@@ -167,7 +169,10 @@ def torch_defaults() -> Iterator[None]:
 
 
 def choose_device(device: object, d: int) -> str:
-    """Return the device, "cpu" or "cuda", for sentences of dimension d; "auto" means the GPU if the GPU is faster."""
+    """Return the name of the device, "cpu" or "cuda", for sentences of dimension d.
+
+    "auto" means the GPU if there is one and d is large enough for the GPU to be faster.
+    """
     import torch  # slow to load
 
     allowed = ["auto", "cpu", *["cuda"] * torch.cuda.is_available()]
@@ -182,7 +187,7 @@ def choose_device(device: object, d: int) -> str:
 def map_jobs(
     work: Callable, jobs: Sequence, workers: int | None = None, report: Callable[[], object] | None = None
 ) -> list[Any]:
-    """Return the results of ``work(job)`` for all jobs, in their order, computed in parallel.
+    """Compute ``work(job)`` for all jobs in parallel, and return the results in the order of the jobs.
 
     work: a function of a module; a function of a script does not work, because the processes do not run the script
     workers: number of processes, 1 for this process alone; by default one per core if that is faster

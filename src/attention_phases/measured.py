@@ -1,4 +1,4 @@
-"""A number with its standard error, for all results of measurements, quadratures and extrapolations."""
+"""Numbers with standard errors, for the results of measurements, quadratures and extrapolations."""
 
 from collections.abc import Iterable
 from math import floor, hypot, isnan, log10, nan
@@ -23,17 +23,20 @@ class Measured(NamedTuple):
 
     value: float  #: any number
     error: float  #: at least 0
-    __next__ = None  # makes pandas print it as one object, not as a list
+    __next__ = None  # otherwise pandas would print a value with its error as a list
 
     @classmethod
     def mean(cls, values: Iterable[float]) -> "Measured":
-        """Return the mean of independent values (n,) and its standard error (NaN if n = 1); both are NaN if n = 0."""
+        """Return the mean of independent values with its standard error.
+
+        The error of a single value is NaN. If there are no values, both are NaN.
+        """
         numbers = np.asarray(list(values), float)
         return cls(float(numbers.mean()), standard_error(numbers)) if len(numbers) else NO_VALUE
 
     @property
     def text(self) -> str:
-        """The text on a page: "1.2514(56)" with a true minus sign, or "none"."""
+        """The text for a page, such as "1.2514(56)", with a typographic minus sign; "none" if there is no value."""
         return str(self).replace("-", "−")
 
     def __add__(self, other: Any) -> "Measured":  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -77,7 +80,10 @@ def standard_error(values: ArrayLike) -> Any:
 
 
 def with_error(value: float, error: float) -> str:
-    """Return "1.2514(56)" for 1.2514 ± 0.0056, with two digits of the error and as many decimals of the value."""
+    """Format a value with its standard error: "1.2514(56)" stands for 1.2514 ± 0.0056.
+
+    The error has two digits, and the value has as many decimals as the error.
+    """
     check_real("value", value, "a finite number", lambda v: True)
     check_positive("error", error)
     rounded = float(f"{error:.1e}")  # 0.0996 becomes 0.10, whose leading digit is one place further left

@@ -22,34 +22,38 @@ from scipy.special import ndtri
 from .errors import BadInput, check_count, check_memory
 
 SCRAMBLES = 16  # default number of scrambles
-# Default numbers of points per scramble: for the kernel of two tokens, and for the general kernel, which is slower.
-# Ends and thresholds on stored lines of the theory have numbers of their own, see `experiments.lines`.
+# Default numbers of points per scramble, for the kernel of two tokens and for the general kernel, which is slower.
+# Stored lines of ends and thresholds use other numbers, see `experiments.lines`.
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
 LARGEST_NET = 21201  # largest number of dimensions; a copy of `Sobol.MAXDIM`, because SciPy's module is slow to import
-# Number of points per scramble, and of scrambles, that give test errors of given weights to a relative 1e-3.
+# Numbers of points per scramble and of scrambles, with which test errors of given weights have relative errors of 1e-3.
 TEST_ERROR_NET = (2**11, 8)
 
 
 def usual_points(purpose: str, fast: bool = True) -> int:
-    """Return the usual number of points per scramble for a key of `USUAL_POINTS`, on the fast or the general kernel."""
+    """Return the default number of points per scramble for a purpose.
+
+    purpose: a key of `USUAL_POINTS`
+    fast: whether the kernel of two tokens is used, not the general kernel
+    """
     return USUAL_POINTS[purpose][not fast]
 
 
-# Kept between averages, because starting threads takes longer than a small average.
+# Reuse the threads for all averages, because starting threads takes longer than a small average.
 _thread_pool = cache(ThreadPoolExecutor)
 
 
 @lru_cache(maxsize=4)
 def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dimensions: int = 4) -> np.ndarray:
-    """Return independent scrambles of a Sobol net, mapped to the normal law: (scrambles, points, dimensions).
+    """Return independent scrambles of a Sobol net, mapped to standard normal variables.
 
-    The first 2^k points of each scramble are again a net. The array is read-only.
+    The array (scrambles, points, dimensions) is read-only. The first 2^k points of each scramble are again a net.
 
     Args:
         points: points per scramble, a power of two >= 16, so that every scramble is a balanced net
         scrambles: number of independent scrambles, >= 4, whose spread gives the error bar
     """
-    # This import is here because it takes longer than everything else that a fixed point needs.
+    # Import qmc here, because this takes longer than everything else that a fixed point needs.
     from scipy.stats import qmc
 
     points = check_count("points", points, at_least=16)
@@ -62,16 +66,17 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
     seeds = np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles)
     for net, of_scramble in zip(normal, seeds):
         uniform = qmc.Sobol(dimensions, rng=np.random.default_rng(of_scramble), bits=53).random(points)
-        net[:] = ndtri(uniform + 2.0**-54)  # avoids 0, which the half-open cells of a net contain
+        net[:] = ndtri(uniform + 2.0**-54)  # the shift avoids 0, which a net may contain and `ndtri` maps to -inf
     normal.flags.writeable = False
     return normal
 
 
 def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
-    """Return ``means(*scrambles, *arguments)``, computed in threads; `means` must release Python's lock.
+    """Compute ``means(*scrambles, *arguments)`` in several threads.
 
-    The first axis of all arrays in `scrambles` and in the result counts scrambles. The first array, which is a net or a
-    part of a net, is made contiguous and read-only, because numba would compile `means` again for each kind of array.
+    `means` must release Python's lock. The first axis of all arrays in `scrambles` and in the result counts scrambles.
+    The first array, which is a net or a part of a net, is made contiguous and read-only, because numba would compile
+    `means` again for each kind of array.
 
     apart: one call for each scramble, all in other threads than this one, so that Ctrl-C can act between the calls
     """
@@ -79,7 +84,7 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
     net.flags.writeable = False
     scrambles = (net, *scrambles[1:])
 
-    @np.errstate(all="ignore")  # a wild step of a search may overflow, and threads do not inherit this setting
+    @np.errstate(all="ignore")  # a large step of a search may overflow, and threads do not inherit this setting
     def of_part(part):
         return means(*part, *arguments)
 
@@ -92,14 +97,15 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
 
 
 def pool(averages: Any) -> Any:
-    """Return a named tuple of averages, every entry replaced by its mean over scrambles, the first axis."""
+    """Average every entry of a named tuple over the scrambles, which are the first axis."""
     return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 
 
 def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
-    """Return an estimate from the mean over scrambles, the first axis of `samples`, and its jackknife error.
+    """Return an estimate from the mean over scrambles, and its jackknife error.
 
-    `estimate` maps a mean to a number or an array, real or complex. The value and the error have the same shape.
+    Scrambles are the first axis of `samples`. `estimate` maps a mean to a number or an array, real or complex. The
+    value and the error have the same shape.
     """
     count = len(samples)
     means = [samples.mean(axis=0), *((samples.sum(axis=0) - sample) / (count - 1) for sample in samples)]
@@ -109,7 +115,10 @@ def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
 
 
 def tensor_rule(nodes: int, axes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (nodes^axes, axes) and weights (nodes^axes,) for independent standard normal variables."""
+    """Return points and weights of the Gauss-Hermite rule for independent standard normal variables.
+
+    The points are (nodes^axes, axes), and the weights are (nodes^axes,).
+    """
     x, weight = hermegauss(check_count("nodes", nodes))
     points = np.stack(np.meshgrid(*[x] * axes, indexing="ij"), axis=-1).reshape(-1, axes)
     weights = reduce(np.multiply.outer, [weight] * axes).ravel()

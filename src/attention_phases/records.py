@@ -1,4 +1,4 @@
-"""Records of parameters: their JSON text, the random seed that follows from it, and the origin of a result."""
+"""Records of parameters: their JSON text, the random seeds derived from it, and the origin of a result."""
 
 import json
 import subprocess
@@ -21,7 +21,9 @@ SOURCE = Path(__file__).parents[1]
 
 
 def canonical(record: Any) -> str:
-    """Return the canonical JSON text of a record: sorted keys, no spaces, and floats by `repr`, which is exact.
+    """Return the canonical JSON text of a record, with sorted keys, no spaces, and exact floats.
+
+    Floats are written by `repr`.
 
     record: a dataclass, read by `fields_of`, or a mapping. Values are strings, booleans, integers, finite floats,
         None, and nested tuples or lists.
@@ -34,7 +36,7 @@ def canonical(record: Any) -> str:
 
 
 def fields_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, with the fields of nested dataclasses in their place.
+    """Return the fields of a dataclass as a flat dictionary, which includes the fields of nested dataclasses.
 
     A field with the mark "omitted at default" is left out if it has its default value.
     """
@@ -62,10 +64,10 @@ def seed_sequence(record: Any) -> np.random.SeedSequence:
 
 
 def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
-    """Return the record of a data set, whose `seed_sequence` draws the teacher, the sentences and the start weights.
+    """Return the record of a data set, which determines the random numbers of the data set.
 
-    A seed numbers the data sets of a task at one size. It gives the same sentences for all forms of students and for
-    all callers.
+    Its `seed_sequence` draws the teacher, the sentences and the start weights. A seed numbers the data sets of a task
+    at one size. It gives the same sentences for all forms of students and for all callers.
     """
     check_kind("task", task, Task)
     check_kind("architecture", architecture, Architecture)
@@ -105,7 +107,7 @@ def _commit() -> str | None:
         # An installed copy may lie inside the checkout of another project, whose commit does not describe this code.
         tracked = git("ls-files", "--error-unmatch", "attention_phases/__init__.py")
         if tracked.returncode:
-            if "safe.directory" in tracked.stderr and parent_process() is None:  # said once, not again by each worker
+            if "safe.directory" in tracked.stderr and parent_process() is None:  # printed once, not by each worker
                 print(f"no commit for results: git {tracked.stderr.splitlines()[0]}", file=sys.stderr)
             return _noted_by_pip()
         commit = git("rev-parse", "HEAD").stdout.strip()

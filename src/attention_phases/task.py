@@ -20,7 +20,7 @@ MATRICES = {
 
 
 class Direction(NamedTuple):
-    """A share of the embedding directions. Along all of these, tokens and teacher have the same law.
+    """A group of embedding directions along which tokens and teacher have the same law.
 
     >>> from attention_phases import Direction, Task
     >>> Task(spectrum=[Direction(0.05, 0.5), Direction(0.45, 0.5)]).sigma
@@ -40,7 +40,7 @@ class Direction(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """The eigenvalue, or its mean over the tokens."""
+        """The eigenvalue, averaged over the tokens if each token has its own."""
         return float(np.mean(self.eigenvalue))
 
 
@@ -68,7 +68,7 @@ class Cluster(NamedTuple):
 
 
 def _optional_field(default: Any) -> Any:
-    """Return a field that records leave out at its default, so that older results keep their names and seeds."""
+    """Return a field that records omit at its default value, so that older results keep their names and seeds."""
     return field(default=default, metadata={"omitted at default": True})
 
 
@@ -126,13 +126,19 @@ class Task:
 
     @property
     def structured(self) -> bool:
-        """Whether any parameter goes beyond the main text, which has only omega, sigma, lam and A."""
+        """Whether any parameter other than omega, sigma, lam and A differs from its default.
+
+        The main text of the paper has only these four parameters.
+        """
         own = self.spectrum, self.clusters, self.teachers, self.density, self.l1, self.encoding
         return own != ((), (), (1.0,), 1.0, 0.0, 1.0)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The spectrum, or a single direction if there is none, with the strength of the encoding included."""
+        """The groups of embedding directions, with the strength of the encoding included.
+
+        Without a spectrum, there is a single group.
+        """
         spectrum, square = self.spectrum or (Direction(self.sigma**2, 1.0),), self.encoding**2
         return tuple(direction._replace(encoding=square * direction.encoding) for direction in spectrum)
 
@@ -141,7 +147,8 @@ def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
     """Return the standard deviation of a token's entries, given or from the spectrum."""
     if not spectrum:
         return check_real("sigma", value, "a finite number > 0, as is its square", lambda v: v > 0 and 0 < v * v < inf)
-    # `reduce` adds in order. From Python 3.12 on `sum` rounds only once, and the last bit is part of cells' names.
+    # `reduce` adds in order. From Python 3.12 on, `sum` rounds only once, but the names of cells depend on the last
+    # bit.
     sigma = sqrt(reduce(add, (direction.weight * direction.variance for direction in spectrum)))
     if value not in (Task.sigma, sigma):
         raise BadInput(f"sigma = {value}: leave sigma out, because the spectrum gives sigma = {sigma:.6g}")
@@ -172,35 +179,44 @@ def _matrix(value: object) -> tuple:
 
 
 def _coordinate_values(task: Task, d: int, name: str) -> np.ndarray:
-    """Return the values of a field of the directions for each of `d` coordinates, which are the last axis."""
+    """Return the values of a field of the directions for all `d` coordinates, which are the last axis."""
     ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in task.directions)])).astype(int)
     values = np.array([getattr(direction, name) for direction in task.directions])
     return np.repeat(values.T, np.diff(ends), axis=-1)
 
 
 def variances(task: Task, d: int) -> np.ndarray:
-    """Return the variances of a token's coordinates, (d,), or (L, d) if the tokens have different variances."""
+    """Return the variances of a token's coordinates.
+
+    They are (d,), or (L, d) if the tokens have different variances.
+    """
     return _coordinate_values(task, d, "eigenvalue")
 
 
 def teacher_profile(task: Task, d: int) -> np.ndarray:
-    """Return the mean squares of the teacher's entries along the coordinates, (d,), in units of `Task.teachers`."""
+    """Return the mean squares of the teacher's entries (d,), in units of `Task.teachers`."""
     return _coordinate_values(task, d, "teacher")
 
 
 def teacher_variances(task: Task) -> np.ndarray:
-    """Return the variances of the teacher's fields (t,), the limit of the diagonal of Q*^T Sigma Q*/d for large d."""
+    """Return the variances of the teacher's fields in the limit of large d.
+
+    They are the limits of the diagonal of Q*^T Sigma Q*/d, (t,).
+    """
     parts = (direction.weight * direction.variance * direction.teacher for direction in task.directions)
     return sum(parts) * np.array(task.teachers)
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
-    """Return sqrt(d) times the encoding of a token with mark 1, (d,): without a spectrum, `Task.encoding` 1_d."""
+    """Return the positional encoding of a token with mark 1, multiplied by sqrt(d).
+
+    The result is (d,). Without a spectrum it is `Task.encoding` 1_d.
+    """
     return _coordinate_values(task, d, "encoding") ** 0.5
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:
-    """Return directions of floats, given as directions or as a text "eigenvalue,weight[,teacher[,encoding]];..."."""
+    """Check directions, or the text "eigenvalue,weight[,teacher[,encoding]];...", and return directions of floats."""
     allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:

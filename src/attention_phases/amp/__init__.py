@@ -1,1 +1,1 @@
-"""Approximate message passing on sampled sentences (Algorithm 1), and what state evolution predicts for it."""
+"""Approximate message passing on sampled sentences (Algorithm 1), and its behaviour as predicted by state evolution."""

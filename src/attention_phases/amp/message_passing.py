@@ -1,7 +1,7 @@
-"""Approximate message passing on sampled sentences (Algorithm 1), which minimises the limiting form of the risk.
+"""Approximate message passing on sampled sentences (Algorithm 1).
 
-A state consists of the weights Q, the Onsager term V g, which is subtracted from the next cavity field, and V. One
-step computes
+Message passing minimises the risk in its limiting form, see `limiting_data`. A state consists of the weights Q, the
+Onsager term V g, which is subtracted from the next cavity field, and V. One step computes
 
     w = x Q/sqrt(d) - V g,   g = (h*(w) - w)/V,   A = -(sigma^2/d) sum tr dg/dw,
     Q = chi (sum x g/sqrt(d) + A Q),   chi = 1/(lambda + A),   V = sigma^2 chi,
@@ -34,11 +34,11 @@ from ..theory.solver import solve
 from ..training.optimizers import start_weights
 from .stability import modes
 
-# Largest number of iterations, and the relative change of Q in one iteration at which the weights have converged.
+# Largest number of iterations, and the largest relative change of Q per iteration that counts as converged.
 STEPS, CONVERGED_CHANGE = 1000, 1e-12
-DAMPING = 0.7  # suppresses a collective mode whose factor per iteration lies between -5.7 and 1
-# Safety margin, as a share of the way from the smallest sufficient damping to 1, and number of points per scramble with
-# which the modes are computed.
+DAMPING = 0.7  # share of the old state that a step keeps; modes with an eigenvalue between -5.7 and 1 then decay
+# Safety margin of the damping, as a fraction of the distance between the smallest sufficient damping and 1, and number
+# of points per scramble with which the modes are computed.
 SAFETY_MARGIN, MODE_POINTS = 0.25, 2**10
 
 
@@ -62,7 +62,7 @@ class Run:
 
 @dataclass(frozen=True)
 class MessagePassingResult:
-    """The result of message passing on one data set, with the same field names as for students and theory."""
+    """The result of message passing on one data set, with the same names as results of training and theory."""
 
     overlaps: StudentOverlaps  #: order parameters of the final weights
     V: float  #: V of the final state
@@ -131,13 +131,13 @@ def message_passing(
 
 
 def enough_damping(task: Task, alpha: float, start: str) -> float:
-    """Return a damping that makes the collective modes of a branch shrink.
+    """Return a damping with which the collective modes of a branch decay.
 
     The branch is the one that the start is named after. For any other start the damping suffices for both branches.
 
     Damping turns an eigenvalue mu of the state-evolution map into kappa + (1 - kappa) mu. The modulus of this number is
     1 at ``kappa = (|mu|^2 - 1)/|1 - mu|^2``, which is ``(|mu| - 1)/(|mu| + 1)`` for a negative mu. The gain of the
-    overlap that the branch holds at zero counts only if it is negative. If this gain is above 1, the branch is a
+    overlap that is zero on the branch counts only if it is negative. If this gain is above 1, the branch is a
     saddle, and no damping can change that. The returned damping lies a quarter of the way from the smallest sufficient
     value to 1, because a finite data set deviates from the limit.
     """
@@ -146,7 +146,7 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
     for branch in named:
         try:
             solution = solve(task, alpha, branch, MODE_POINTS)
-        except (ArithmeticError, np.linalg.LinAlgError):  # the theory has no solution at extreme parameters
+        except (ArithmeticError, np.linalg.LinAlgError):  # the theory cannot be solved at extreme parameters
             continue
         if solution.converged:
             values, _ = modes(task, alpha, branch, solution.overlaps, MODE_POINTS)
@@ -156,7 +156,7 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
 
 
 def limiting_data(task: Task, data: Dataset) -> Dataset:
-    """Return the training set, in float64, whose risk message passing minimises.
+    """Convert a training set to its limiting form, in float64, whose risk message passing minimises.
 
     In the risk of a sample, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by about 1/sqrt(d) around
     their limits. Here the limits replace both, so that the loss of a sentence is ell(h; Y), as in the theory.
@@ -166,7 +166,7 @@ def limiting_data(task: Task, data: Dataset) -> Dataset:
     data = data.to("cpu", torch.float64)
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
-    # The teacher's fields (n, 2) do not contain the encoding.
+    # Subtract the encoding, which the teacher does not read, from the fields (n, 2).
     y = data.inputs @ data.teacher - encoding @ data.teacher
     targets = teacher_fit(task, y.T.cpu().numpy()).T
     return replace(
@@ -178,7 +178,7 @@ def limiting_data(task: Task, data: Dataset) -> Dataset:
 
 
 def start_state(task: Task, data: Dataset, weights: np.ndarray | torch.Tensor) -> State:
-    """Return a state with given weights (d,), zero forces, and the V from which the iteration of the theory starts."""
+    """Return a start state with given weights (d,), zero forces, and the same initial V as in the theory."""
     alpha = len(data.stiffness) / data.d
     V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
     return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.T.shape)), V)
@@ -199,7 +199,7 @@ def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
         trace = _slopes(w, targets, state.V, variance, width * np.sqrt(np.mean(w**2)))
     else:
         trace = _derivatives(w + state.V * g, targets, state.V, variance)
-    A = np.maximum(-weight_variances * trace.sum() / data.d, 0.0)  # the bound only acts far from any fixed point
+    A = np.maximum(-weight_variances * trace.sum() / data.d, 0.0)  # A is negative only far from any fixed point
     chi, pull = 1 / (task.lam + A), g.T.ravel() @ x + A * state.weights
     if task.l1:
         chi, pull = chi * (np.abs(pull) > task.l1), pull - task.l1 * np.sign(pull)
@@ -215,7 +215,7 @@ def _derivatives(h: np.ndarray, targets: np.ndarray, V: float, variance: float) 
 
 
 def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:
-    """Return the sum (N,) of two slopes: of the force on each field, between w - e and w + e of this field."""
+    """Return the sum (N,) of two slopes: each is the slope of a field's force between w - e and w + e of this field."""
     shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
     above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
     first, second = ((above[a][a] - below[a][a]) / (2 * e) for a in range(2))
@@ -223,7 +223,7 @@ def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: fl
 
 
 def damp(old: State, new: State, damping: float) -> State:
-    """Return the average of two states in which the old state has the weight `damping`."""
+    """Return a weighted average of two states, in which the old state has the weight `damping`."""
     return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
 
@@ -246,7 +246,7 @@ def iterate(
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
     check_count("steps", steps)
     check_kind("report", report, Callable | None)
-    data = limiting_data(task, data)  # has no effect on a training set in its limiting form
+    data = limiting_data(task, data)  # leaves a training set that is already in its limiting form unchanged
     teacher = data.teacher
 
     def measured(state: State, change: float) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Message passing of the optimal learner (`beyond.optimal`) on sampled sentences, from random initial weights.
+"""Message passing of the Bayes-optimal learner (`beyond.optimal`) on sampled sentences, started at random weights.
 
 In units in which the teacher's fields have variance 1, y = F Q* with rows F = xi/(sigma sqrt(d)). A state consists of
 the estimate Q, the forces g of the sentences, and the posterior variance V of each weight. One step computes
@@ -17,14 +17,14 @@ from ..model.sentences import draw
 from ..task import Task
 
 RECOVERY_STEPS = 500
-RECOVERY_TOLERANCE = 1e-8  # change of the estimate in one step at convergence, in units of the teacher's size
-SMALLEST_VARIANCE = 1e-12  # the teacher counts as known if the posterior variance of its weights is smaller
-LARGEST_FIELD_ERROR = 1e-3  # largest relative error of the fields that rounding of the labels may cause
-START = 0.05  # size of the random initial weights; the teacher's size is 1
+RECOVERY_TOLERANCE = 1e-8  # largest change of the estimate per step at convergence, in units of the teacher's norm
+SMALLEST_VARIANCE = 1e-12  # the teacher counts as known if its weights have a smaller posterior variance
+LARGEST_FIELD_ERROR = 1e-3  # largest median error of the fields, in units of sigma, that rounding of labels may cause
+START = 0.05  # standard deviation of the random initial weights, in units of the teacher's weights
 
 
 class Recovery(NamedTuple):
-    """The result of message passing: overlap, number of steps and convergence."""
+    """The result of message passing: the overlap with the teacher, the number of steps, and whether it converged."""
 
     q: float  #: squared cosine of the angle between the estimate and the teacher
     steps: int  #: number of iterations
@@ -32,23 +32,25 @@ class Recovery(NamedTuple):
 
 
 def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) -> np.ndarray:
-    """Return the teacher's fields (L, n), up to one sign per sentence, from its attention and the known omega and A.
+    """Compute the teacher's fields from the labels' attention matrices, up to one sign per sentence.
+
+    omega and A are known. The fields are (L, n).
 
     attention: the teacher's attention Y (n, L, L)
 
     The logarithms of the semantic part give ``u_ab = y_a (y_a - y_b)``, and ``u_ab + u_ba = (y_a - y_b)^2``.
     """
     logs = np.log((attention - omega * matrix) / (1 - omega))
-    differences = np.diagonal(logs, axis1=1, axis2=2)[:, :, None] - logs  # the differences u_ab
+    differences = np.diagonal(logs, axis1=1, axis2=2)[:, :, None] - logs  # u_ab = log(S_aa/S_ab), with the softmax S
     first = differences[:, 0, 1] / np.sqrt(differences[:, 0, 1] + differences[:, 1, 0])
     return first - differences[:, 0].T / first
 
 
 def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: int = 2) -> Recovery:
-    """Draw a teacher and sentences, and estimate the teacher from the labels, starting at random weights.
+    """Draw a teacher and sentences, and estimate the teacher from the labels.
 
-    The sentences are the same as in `two_tokens.sample`, in float64. At omega = 1 the labels do not depend on the
-    teacher, and `BadInput` is raised.
+    The estimate starts at random weights. The sentences are the same as in `two_tokens.sample`, in float64. At omega =
+    1 the labels do not depend on the teacher, and `BadInput` is raised.
     """
     check_real("omega", task.omega, "below 1: at 1 the labels do not depend on the teacher", lambda omega: omega < 1)
     architecture = Architecture(tokens=tokens)
@@ -66,7 +68,7 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
         sign = np.tanh((y * w).sum(0) / V)
         forces = (y * sign - w) / V
         trace = ((y**2).sum(0) * (1 - sign**2) / V - tokens) / V
-        A = max(-trace.sum() / d, 0.0)  # negative only by a fluctuation near the start
+        A = max(-trace.sum() / d, 0.0)  # without the bound, A could fluctuate below 0 near the start
         V = 1 / (1 + A)
         new = V * (forces.ravel() @ rows + A * weights)
         change = np.linalg.norm(new - weights) / d**0.5

@@ -1,13 +1,12 @@
-"""What state evolution predicts for message passing: convergence, perturbations, and the distance between copies.
+"""Predictions of state evolution for message passing: convergence, perturbations, and distances between two copies.
 
 Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
 ``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. If the proximal point does
 not jump, the gain ``D'/D`` tends to the replicon Lambda (Appendix B.5) as the copies come close. If it jumps, a share
 of the sentences proportional to sqrt(D) passes a jump between the copies, and each of these sentences contributes a
 finite amount. The gain then grows like 1/sqrt(D), and the copies come no closer than the distance at which the gain is
-1. Jumps always
-exist: a proximal point that moved continuously with w would reach every h, but it cannot lie where the curvature of the
-objective is negative. Where jumps are rare, this distance is below the smallest distance of `gains`.
+1. Jumps always exist: a proximal point that moved continuously with w would reach every h, but it cannot lie where the
+curvature of the objective is negative. Where jumps are rare, this distance is below the smallest distance of `gains`.
 """
 
 from math import sqrt
@@ -24,21 +23,21 @@ from ..theory.kernels.two_tokens import forces
 from ..theory.solver import derivatives
 from ..theory.thresholds import falls
 
-RESPONSE_STEPS = 1000  # number of iterations from chi = 0 to the chi of `gain_without_jumps`
-HALVINGS = 6  # how often the distance is halved, from copies that share only their overlap with the teacher
+RESPONSE_STEPS = 1000  # number of iterations of chi, starting at 0, in `gain_without_jumps`
+HALVINGS = 6  # number of times the distance is halved; the first copies share only their overlap with the teacher
 
 
 def modes(
     task: Task, alpha: float, branch: str, overlaps: Scalars, points: int, scrambles=SCRAMBLES
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues of the state-evolution map within one branch and their standard errors, as (3,) arrays.
+    """Return the eigenvalues of the state-evolution map within one branch, and their standard errors.
 
-    They are the factors of collective deviations per iteration, sorted by descending modulus. The factor of the overlap
-    that the branch holds at zero is the gain, and is not among them.
+    Both are (3,). The eigenvalues are the factors of collective deviations per iteration, sorted by descending modulus.
+    The factor of the overlap that is zero on the branch is the gain, and is not among the eigenvalues.
     """
     model = BranchMap(task, alpha, branch)
     x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)
-    net.averages(model, x)  # a search at the fixed point, whose minima are then used for the derivatives
+    net.averages(model, x)  # stores the minima at the fixed point, from which the derivatives then start
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
 
     def eigenvalues(jacobian):
@@ -48,12 +47,12 @@ def modes(
 
 
 def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
-    """Return the size of a small random perturbation by iteration (steps + 1,), in units of its initial size.
+    """Return the size of a small random perturbation after each iteration, in units of its initial size.
 
-    Undamped steps turn a random perturbation into fresh ones, orthogonal to each other, of squared sizes Lambda^k.
-    After t damped steps the perturbation is the sum over k of binomial(t, k) kappa^(t-k) (1-kappa)^k times the k-th
-    of these, and its squared size is the sum of their squared sizes. For large t the size falls by the factor
-    kappa + (1 - kappa) sqrt(Lambda) per step.
+    The result is (steps + 1,). Undamped steps turn a random perturbation into fresh ones, orthogonal to each other, of
+    squared sizes Lambda^k. After t damped steps the perturbation is the sum over k of binomial(t, k) kappa^(t-k)
+    (1-kappa)^k times the k-th of these, and its squared size is the sum of their squared sizes. For large t the size
+    falls by the factor kappa + (1 - kappa) sqrt(Lambda) per step.
 
     Args:
         damping: kappa, the share of the old state that each step keeps
@@ -68,7 +67,7 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
 def gains(
     task: Task, alpha: float, overlaps: Scalars, points: int = 2**13, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances of two copies of message passing at a solution, and the gain at each distance.
+    """Return several distances between two copies of message passing at a solution, and the gain at each distance.
 
     The distances (k,) are in descending order: root mean square differences of the weights, divided by the size of Q.
     The gains (scrambles, k) are D'/D.
@@ -82,7 +81,7 @@ def gains(
     targets = teacher_fit(task, task.sigma * y)
     r, _ = forces(fields, targets, V, task.sigma**2)
     for share in shares:
-        together = 1 - share**2  # correlation between the parts of the two copies that are independent of the teacher
+        together = 1 - share**2  # correlation between the copies, in the part that is independent of the teacher
         shift = own * ((together - 1) * noise + sqrt(1 - together**2) * other)
         moved = forces(fields + shift, targets, V, task.sigma**2)[0] - r
         power = np.sum(moved**2, axis=0).reshape(len(nets), -1).mean(axis=1)
@@ -93,7 +92,7 @@ def gains(
 def gain_without_jumps(
     task: Task, alpha: float, overlaps: Scalars, points: int, scrambles: int = SCRAMBLES
 ) -> Measured:
-    """Return the gain of a small overlap with the teacher at a positional solution, if no sentence jumps.
+    """Return the gain of a small overlap with the teacher at a positional solution, without jumps of proximal points.
 
     If each sentence remains at its proximal point, fields respond with the second derivatives B of its loss there. Then
     ``1/chi = lam + alpha sigma^2 E tr K`` with ``K = B (1 + sigma^2 chi B)^-1``. Along the teacher, whose fields y
@@ -109,7 +108,7 @@ def gain_without_jumps(
         h = w + overlaps.V * forces(w, targets, overlaps.V, variance)[0]
         bends, axes = np.linalg.eigh(hessians(h, targets, variance))
         parts.append((bends, np.einsum("an,nab->nb", z, axes) ** 2))
-    bends, along = map(np.array, zip(*parts))  # each (scrambles, points, 2)
+    bends, along = map(np.array, zip(*parts))  # curvatures, and squares of z along the axes, (scrambles, points, 2)
 
     def at(chi: float) -> np.ndarray:
         """Return the next 1/chi and the gain, one value of each per scramble."""
@@ -118,22 +117,23 @@ def gain_without_jumps(
         return np.array([task.lam + free, chi * (free - own)])
 
     chi = 0.0
-    # The iteration increases chi to its smallest solution. The response with jumps is an upper bound.
+    # Start at 0, so that chi increases to the smallest solution. The response with jumps is an upper bound of chi.
     for _ in range(RESPONSE_STEPS):
         chi = min(usual, 1 / at(chi)[0].mean())
     (inverse, gains), (before, gains_before) = at(chi), at(nearby := (1 - 1e-4) * chi)
     excess, slope = 1 / chi - inverse, 1 / chi - 1 / nearby - (inverse - before).mean()
     shift = (gains - gains_before).mean() / slope if chi < usual else 0.0
-    return Measured.mean(gains - shift * excess)  # first-order correction: each scramble has its own chi
+    return Measured.mean(gains - shift * excess)  # corrected to first order, because chi differs between scrambles
 
 
 def gains_of_columns(
     task: Task, architecture: Architecture, alpha: float, overlaps: Scalars | Overlaps, points: int, scrambles: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances and the gains as `gains` does, for a student of any architecture with all its columns.
+    """Return distances and gains as `gains` does, for a student of any architecture.
 
-    The parts of the copies that are independent of the teacher differ by a matrix ``D`` proportional to
-    ``q - theta theta^T/rho``, and the gain is the ratio of traces. All tokens must have the same law.
+    All columns of the student are included. The parts of the copies that are independent of the teacher differ by a
+    matrix ``D`` proportional to ``q - theta theta^T/rho``, and the gain is the ratio of traces. All tokens must have
+    the same law.
     """
     setting, r = Setting(task, architecture, general=True), architecture.rank
     overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
@@ -146,13 +146,13 @@ def gains_of_columns(
 
     size, shape = np.trace(q - theta @ theta.T / task.sigma**2), (*nets.shape[:2], len(c), r)
     parts = np.split(nets, np.cumsum([len(c) * r, len(c), len(c) * r]), axis=2)
-    columns, others = (part.reshape(shape) for part in parts[::2])  # one array for each copy, (scrambles, points, L, r)
+    columns, others = (part.reshape(shape) for part in parts[::2])  # variables of each copy, (scrambles, points, L, r)
 
-    # The part that is independent of the teacher's fields, which are columns @ aligned + rest * remainder.
+    # Subtract the part along the teacher's fields, which are columns @ aligned + rest * remainder.
     def own_part(columns, remainder):
         return columns - (columns @ aligned + rest * remainder)[..., None] * aligned
 
-    def forces_at(shift):  # forces after this shift of the part that is independent of the teacher
+    def forces_at(shift):  # forces after `shift` is added to the part that is independent of the teacher
         normal = [(columns + shift).reshape(*shape[:2], -1), parts[1] - shift @ aligned / rest]
         lowest = np.empty((*shape[:2], 2, len(c) * r))
         average(setting, overlaps, np.concatenate(normal, axis=2), lowest)

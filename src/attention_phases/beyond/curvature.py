@@ -1,4 +1,4 @@
-"""Curvature of the empirical risk at a student with one column of weights: its Hessian and its smallest eigenvalues.
+"""Curvature of the empirical risk at a student with one column of weights: the Hessian and its smallest eigenvalues.
 
 For each sentence the risk depends on Q only through the two fields h. The Hessian is therefore ``lam + sum x^T B x/d``,
 with the second derivatives B of the sentence's loss with respect to its fields.
@@ -20,11 +20,11 @@ if TYPE_CHECKING:  # torch is slow to load, and the theory does not need it
     from ..model.two_tokens import Dataset
 
 SOFT_COUNT = 8  # number of directions of smallest curvature that are compared with the teacher
-BASIS = 60  # number of vectors that Lanczos' method keeps; with few of them the edge of a spectrum converges slowly
+BASIS = 60  # number of Lanczos vectors; with few vectors, the edge of a spectrum converges slowly
 
 
 def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
-    """Return the Hessian (d, d) of the risk at weights (d,), for a student with one column.
+    """Return the Hessian (d, d) of the risk at the weights (d,) of a student with one column.
 
     >>> import numpy as np
     >>> from attention_phases import Task
@@ -44,10 +44,9 @@ def softness(curvature: np.ndarray, teacher: np.ndarray) -> dict[str, float]:
 
     `softest` is the smallest eigenvalue of the Hessian, by Lanczos' method. `leaning` is the squared cosine of the
     angle between the teacher and the span of the `SOFT_COUNT` softest directions; for a random teacher it is
-    `SOFT_COUNT`/d
-    on average. If the student is a minimum, there are two further values: `stiff_teacher` is a force along the teacher
-    divided by the shift along the teacher that the force causes, and `stiff_any` is the same ratio for an average
-    direction, the harmonic mean of the eigenvalues.
+    `SOFT_COUNT`/d on average. If the student is a minimum, there are two further values: `stiff_teacher` is a force
+    along the teacher divided by the shift along the teacher that the force causes, and `stiff_any` is the same ratio
+    for an average direction, the harmonic mean of the eigenvalues.
 
     curvature: the Hessian (d, d) at the student
     teacher: Q* (d,)

@@ -1,4 +1,4 @@
-"""The Bayes-optimal learner in the high-dimensional limit: the best that any learner can do with the sentences.
+"""The Bayes-optimal learner in the high-dimensional limit: a bound on the performance of every learner.
 
 If omega and A are known, a label Y determines the differences ``y_a (y_a - y_b)`` of the teacher's fields, and
 therefore the fields up to one sign, which is common to the L tokens of a sentence. To learn Q* from these fields is a
@@ -26,8 +26,8 @@ from ..measured import Measured
 from ..quadrature import gaussian_points, tensor_rule
 from ..task import Task
 
-NODES = (80, 160)  # nodes of the quadratures over the size of the fields and over their sign
-TEST_NET = (2**13, 16)  # points per scramble and scrambles for the test error
+NODES = (80, 160)  # numbers of nodes for u and for n in `alpha_of`
+TEST_NET = (2**13, 16)  # numbers of points per scramble and of scrambles for the test error
 LONGEST = 64  # largest number of tokens in a sentence
 
 
@@ -71,14 +71,14 @@ def overlap(alpha: float, tokens: int = 2, nodes: tuple[int, int] = NODES) -> fl
 
 
 def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
-    """Return the alpha at which q in (0, 1) is a fixed point.
+    """Return the alpha at which a given q in (0, 1) is a fixed point.
 
-    It is ``q/(L (1 - (1 - q)^(L/2) E sech(sqrt(q u) n)))``, where u has the law chi^2 with L + 2 degrees of freedom and
-    n has the law N(0, 1).
+    This alpha is ``q/(L (1 - (1 - q)^(L/2) E sech(sqrt(q u) n)))``, where u has the law chi^2 with L + 2 degrees of
+    freedom and n has the law N(0, 1).
     """
     u, of_u, n, of_n = _rule(tokens, nodes)
     hidden = of_u @ (1 / np.cosh(np.sqrt(q * u)[:, None] * n.T)) @ of_n
-    # (1 - q)^(L/2) hidden is almost 1 for small q. expm1 and log1p keep the digits of its difference from 1.
+    # For small q, (1 - q)^(L/2) hidden is almost 1. expm1 and log1p keep the digits of the difference from 1.
     known = -np.expm1(tokens / 2 * np.log1p(-q) + np.log(hidden))
     return float(q / (tokens * known))
 
@@ -91,15 +91,15 @@ def _rule(tokens: int, nodes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, 
 
 
 def estimate_error(task: Task, q: float, tokens: int = 2) -> Measured:
-    """Return the test error of the prediction E[Y | w], given the fields w of an estimate with squared cosine q.
+    """Return the test error of the prediction E[Y | w] from the fields w of an estimate with squared cosine q.
 
-    It is ``sigma^2/L`` times the sum of the variances of the entries of Y given w. This variance is half the mean
-    square difference between the labels of two fields that share w; the entries of the two fields have the correlation
-    q. At q = 0 the result is the test error of the linear model.
+    The test error is ``sigma^2/L`` times the sum of the variances of the entries of Y given w. This variance is half
+    the mean square difference between the labels of two fields that share w; the entries of the two fields have the
+    correlation q. At q = 0 the result is the test error of the linear model.
     """
     y, rest = np.split(gaussian_points(*TEST_NET, dimensions=2 * tokens), 2, axis=2)
     other = q * y + np.sqrt(1 - q**2) * rest
-    differences = [  # one scramble at a time, because long sentences would need too much memory
+    differences = [  # one scramble at a time, because all scrambles of long sentences need too much memory
         ((attention(task.sigma * first) - attention(task.sigma * second)) ** 2).sum((1, 2)).mean()
         for first, second in zip(y, other)
     ]

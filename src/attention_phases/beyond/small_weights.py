@@ -22,15 +22,15 @@ from ..task import Task
 from ..theory.equations import hessians, teacher_fit
 
 DIRECTIONS = ("positional", "semantic")  # the directions of 1_d and of Q*
-# Values of the resolvent, as shares of its largest value, among which the edge of the spectrum is searched.
+# Grid of values of the resolvent for finding the edge of the spectrum, in units of the largest value.
 PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)
 POINTS, NETS = 2**10, 8  # number of points per scramble, and of scrambles, in a quadrature
-# Number of points on the upper half of a contour around the spectrum, and of iterations for the resolvent there.
+# Number of points on the upper half of a contour around the spectrum, and of iterations for the resolvent at a point.
 CONTOUR, ITERATIONS = 32, 60
 
 
 def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays (N, 2) for the two rows of each sentence: the weights b, s along 1_d, and s along Q*.
+    """Return three arrays (N, 2) for the two rows of each sentence: the weights b, and s along 1_d and along Q*.
 
     normal: the teacher's fields of these sentences divided by sigma, (2, N)
     """
@@ -50,20 +50,27 @@ class Beginning(NamedTuple):
     semantic: np.ndarray  #: s along Q*, (N, 2)
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
-        """Return ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,); `signal` is (N, 2)."""
+        """Return the mean ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,) of the resolvent.
+
+        `signal` is (N, 2).
+        """
         b = self.weights
         terms = signal * b / (1 - self.task.sigma**2 * b * np.reshape(G, (-1, 1, 1)))
         return self.alpha * terms.sum((1, 2)) / len(b)
 
     def bulk(self, G: np.ndarray | float) -> np.ndarray:
-        """Return ``z - 1/G``, where z is the point at which the resolvent of the bulk has the value G; G is (k,)."""
+        """Return ``z - 1/G``, where z is the point at which the resolvent of the bulk has the value G.
+
+        G is a number or (k,).
+        """
         return self.means(np.array(self.task.sigma**2), G)
 
     def leaving(self, side: int) -> dict[str, float]:
-        """Return the lower (side -1) or upper (side 1) end of the spectrum of H - lambda.
+        """Return the edge of the bulk of the spectrum of H - lambda, and the eigenvalues beyond this edge.
 
-        "bulk" is the edge of the bulk. "positional" and "semantic" are the eigenvalues beyond this edge whose
-        eigenvectors have a finite overlap with 1_d and with Q*; they are NaN if there are none.
+        The edge is the lower one if `side` is -1, and the upper one if it is 1. "bulk" is the edge of the bulk.
+        "positional" and "semantic" are the eigenvalues beyond this edge whose eigenvectors have a finite overlap with
+        1_d and with Q*; they are NaN if there are none.
         """
         grid = PLACES / (self.task.sigma**2 * (self.weights.min() if side < 0 else self.weights.max()))
         values = {"bulk": grid[np.argmin(side * (1 / grid + self.bulk(grid)))]}
@@ -78,11 +85,11 @@ class Beginning(NamedTuple):
         return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
 
     def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-        """Return by which factors (k,) the mean squares of random weights grow in given numbers of linear steps.
+        """Return the growth factors of the mean squares of random weights under linearised gradient descent.
 
-        The mean squares are along 1_d ("positional"), along Q* ("semantic"), and along any other direction ("bulk").
-        Each factor is the mean of ``(1 - rate (lambda + z))^(2 steps)`` over the spectrum in this direction, computed
-        with Cauchy's formula.
+        The numbers of steps and each factor are (k,). The mean squares are along 1_d ("positional"), along Q*
+        ("semantic"), and along any other direction ("bulk"). Each factor is the mean of ``(1 - rate (lambda + z))^(2
+        steps)`` over the spectrum in this direction, computed with Cauchy's formula.
         """
         radius = 1.5 * np.nanmax(np.abs([list(self.leaving(side).values()) for side in (-1, 1)]))
         z = radius * np.exp(1j * np.pi * (np.arange(CONTOUR) + 0.5) / CONTOUR)
@@ -106,7 +113,10 @@ def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Me
 
 
 def growing_cosines(task: Task, alpha: float, d: int, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-    """Return root mean square cosines (k,) between small random weights and 1_d or Q*, after `steps` linear steps."""
+    """Return the root mean square cosines of small random weights with 1_d and Q* under linearised gradient descent.
+
+    The numbers of steps and each result are (k,).
+    """
     by_scramble = [beginning.squares(rate, steps) for beginning in beginnings(task, alpha)]
     squares = {name: np.mean([values[name] for values in by_scramble], axis=0) for name in by_scramble[0]}
     size = (d - 2) * squares["bulk"] + squares["positional"] + squares["semantic"]

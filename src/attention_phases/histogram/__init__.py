@@ -1,4 +1,4 @@
-"""The counting task: tell for each token of a sequence how often it occurs in the sequence (paper, Appendix A)."""
+"""The counting task: predict for each token how often it occurs in its sequence (paper, Appendix A)."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,20 @@ VARIANTS = ("positional", "semantic")  # variants of the transformer
 
 
 class Sequences(NamedTuple):
-    """A set of n token sequences with the count of the token at each position, both int64."""
+    """A set of n token sequences, with the count of the token at each position.
+
+    Both arrays are int64.
+    """
 
     tokens: np.ndarray  #: (n, 10), tokens of each sequence
     counts: np.ndarray  #: (n, 10), count of the token at each position
 
 
 def counts(tokens: np.ndarray) -> np.ndarray:
-    """Return how often the token at each position occurs in its sequence, (n, length) int64."""
+    """Return, for each position, how often the token at this position occurs in the sequence.
+
+    The result is (n, length) int64.
+    """
     return (tokens[:, :, None] == tokens[:, None, :]).sum(axis=2)
 
 
@@ -34,7 +40,7 @@ def draw(sequences: int, rng: np.random.Generator) -> tuple[Sequences, Sequences
 
 
 def parse_letters(text: str) -> np.ndarray:
-    """Return the tokens (10,) of a text of ten letters A to O, in upper or lower case."""
+    """Convert a text of ten letters from A to O, in upper or lower case, to tokens (10,)."""
     letters = str(text).upper()
     if len(letters) != LENGTH or set(letters) - set(LETTERS):
         raise BadInput("sequence", text, f"{LENGTH} letters from {LETTERS[0]} to {LETTERS[-1]}")

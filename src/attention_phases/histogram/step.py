@@ -1,4 +1,4 @@
-"""The transformer's loss, its hand-written gradient, and the optimiser's step, all compiled.
+"""Compiled code for the loss of the transformer, its hand-written gradient, and the steps of the optimisers.
 
 An input is one of 15 token embeddings plus one of 10 position embeddings. Queries, keys and values are therefore
 sums of two rows of tables with 25 rows, and so are the scores. Everything before the layer norm is therefore cheap, and
@@ -16,14 +16,14 @@ import numpy as np
 from ..machine import njit
 
 NORM_EPSILON = 1e-5  # the default of PyTorch's layer norm
-# A test for division by zero would keep loops off the vector units. Fast math would let sums depend on how the code is
-# inlined, which differs between code that was just compiled and code from Numba's cache.
+# The error model "numpy" omits tests for division by zero, which would prevent vectorised loops. Fast math is off,
+# because sums would depend on inlining, which differs between code that was just compiled and code from Numba's cache.
 NUMBA_OPTIONS = {"cache": True, "error_model": "numpy"}
 
 
 @njit(**NUMBA_OPTIONS)
 def total(a):
-    """Return the sum of a vector of 8 n numbers, in 8 parts that the processor adds in parallel."""
+    """Return the sum of a vector, whose length is a multiple of 8, as 8 partial sums that run in parallel."""
     s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
     for i in range(8, len(a), 8):
         s0 += a[i]
@@ -75,7 +75,10 @@ class Pass(NamedTuple):
 
 @njit(**NUMBA_OPTIONS)
 def attend(tokens, chosen, scores, known, scale):
-    """Return the softmax of the scores: for each position, and summed for each embedding."""
+    """Return the attention to each position, and the attention to each embedding of a token or a position.
+
+    Both have one row for each position of each sequence.
+    """
     length = tokens.shape[1]
     attention = np.empty((len(chosen) * length, length), scores.dtype)
     by_kind = np.empty((len(attention), len(scores)), scores.dtype)
@@ -124,7 +127,7 @@ def attend_back(tokens, chosen, attention, dby_kind, known, scale):
 
 @njit(**NUMBA_OPTIONS)
 def norm(normed, scale, shift):
-    """Normalise the rows of `normed` in place; return the scaled and shifted rows, and the factor of each row."""
+    """Normalise the rows of `normed` in place; return the scaled and shifted rows and 1/(standard deviation)."""
     width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
     for r in range(len(normed)):
         line, out = normed[r], scaled[r]
@@ -142,7 +145,11 @@ def norm(normed, scale, shift):
 
 @njit(**NUMBA_OPTIONS)
 def norm_back(normed, dwide, inverse, scale, dscale, dshift):
-    """Replace the gradient of the layer norm's output by the gradient of its input; write those of scale and shift."""
+    """Backpropagate through the layer norm.
+
+    `dwide`, the gradient with respect to the output, is replaced by the gradient with respect to the input. The
+    gradients with respect to scale and shift are written into `dscale` and `dshift`.
+    """
     width = np.float32(normed.shape[1])
     along = np.empty_like(scale)
     dscale[:] = 0
@@ -171,7 +178,11 @@ def rectify(hidden, bias):
 
 @njit(**NUMBA_OPTIONS)
 def rectify_back(hidden, dhidden, dbias):
-    """Replace the gradient of the ReLU's output by the gradient of its input; write the gradient of the bias."""
+    """Backpropagate through the ReLU and the addition of the bias.
+
+    `dhidden`, the gradient with respect to the output, is replaced by the gradient with respect to the input. The
+    gradient with respect to the bias is written into `dbias`.
+    """
     dbias[:] = 0
     for r in range(len(hidden)):
         line, out = hidden[r], dhidden[r]
@@ -182,7 +193,7 @@ def rectify_back(hidden, dhidden, dbias):
 
 @njit(**NUMBA_OPTIONS)
 def compare(logits, bias, counts, chosen):
-    """Replace the logits by their softmax; return the sum of the cross-entropy and the number of correct counts."""
+    """Replace the logits by their softmax; return the summed cross-entropy and the number of correct counts."""
     length = counts.shape[1]
     loss, right = 0.0, 0
     for r in range(len(logits)):
@@ -206,7 +217,11 @@ def compare(logits, bias, counts, chosen):
 
 @njit(**NUMBA_OPTIONS)
 def compare_back(logits, dbias, counts, chosen):
-    """Replace the softmax by the gradient of the mean cross-entropy of the logits; write the gradient of the bias."""
+    """Backpropagate through the cross-entropy and the addition of the bias.
+
+    The softmax in `logits` is replaced by the gradient of the mean cross-entropy with respect to the logits. The
+    gradient with respect to the bias is written into `dbias`.
+    """
     length, rows = counts.shape[1], np.float32(len(logits))
     dbias[:] = 0
     for r in range(len(logits)):
@@ -219,7 +234,7 @@ def compare_back(logits, dbias, counts, chosen):
 
 @njit(**NUMBA_OPTIONS)
 def forward(w, sequences, chosen):
-    """Return the sum of the cross-entropy over the sequences `chosen`, the number of correct counts, and a `Pass`."""
+    """Return the summed cross-entropy of the sequences `chosen`, the number of correct counts, and a `Pass`."""
     inputs, scale = np.concatenate((w.token, w.position)), np.float32(1 / sqrt(w.token.shape[1]))
     queries, keys, values = np.dot(inputs, w.query.T), np.dot(inputs, w.key.T), np.dot(inputs, w.value.T)
     attention, by_kind = attend(sequences.tokens, chosen, np.dot(queries, keys.T), len(w.token), scale)
@@ -234,7 +249,10 @@ def forward(w, sequences, chosen):
 
 @njit(**NUMBA_OPTIONS)
 def backward(w, sequences, chosen, s, d):
-    """Write the gradient of the mean cross-entropy into the views `d`, from the `Pass` of the same sequences."""
+    """Backpropagate the mean cross-entropy, and write its gradient into the views `d`.
+
+    s: the `Pass` of the same sequences
+    """
     known, scale = len(w.token), np.float32(1 / sqrt(w.token.shape[1]))
     compare_back(s.softmax, d.output_bias, sequences.counts, chosen)
     np.dot(s.softmax.T, s.hidden, d.output)
@@ -256,7 +274,7 @@ def backward(w, sequences, chosen, s, d):
 
 @njit(**NUMBA_OPTIONS)
 def adam(flat, gradient, free, moments, step, rule):
-    """Make one step of Adam, as in PyTorch, on the parameters that are free."""
+    """Make one step of Adam, as in PyTorch, with the parameters that are not frozen."""
     first, second = moments[0], moments[1]
     size = np.float32(rule.rate / (1 - rule.beta1**step))
     root = np.float32(1 / sqrt(1 - rule.beta2**step))

@@ -1,4 +1,4 @@
-"""The transformer: its parameters, the frozen parameters of each variant, its training, and analyses of the result.
+"""The transformer: its parameters, its variants with frozen parameters, its training, and analyses of the result.
 
 `step` has a fast version of the network with a hand-written gradient. The network in torch, in this module, is the
 reference. It measures how far training moved the parameters, the attention, the counts, and the gradient of the loss.
@@ -22,7 +22,7 @@ from .step import Rule, TrainableModel, evaluate, train_epoch
 
 DIMENSION, HIDDEN_UNITS, CLASSES = 64, 128, LENGTH + 1
 HALF_DIMENSION = DIMENSION // 2
-# Tensors that a variant freezes in part, and that noise displaces.
+# Tensors of which each variant freezes some entries, and to which noise is added when the entries are unfrozen.
 FROZEN_TENSORS = ("token", "position", "query", "key")
 SHAPES = {
     "token": (TOKENS, DIMENSION),
@@ -39,28 +39,29 @@ SHAPES = {
 }
 SIZE = sum(int(np.prod(shape)) for shape in SHAPES.values())
 SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), ("displaced", "final"))
-BATCH = 32  # sequences per step
+BATCH = 32  # number of sequences per training step
 ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
 SGD = Rule(rate=1e-3)
 UNFREEZING_NOISE = 1e-3  # standard deviation of the noise on queries, keys and both embeddings
-PART = 500  # sequences per call of the network in torch; this limits the memory that it needs
+PART = 500  # number of sequences per call of the network in torch, which limits the memory that is needed
 
 
-# The parameters by name, as arrays or tensors: embeddings, attention, layer norm, two linear layers (outputs, inputs).
+# The parameters by name, as arrays or tensors. The matrices of the linear layers are (outputs, inputs).
 Weights = namedtuple("Weights", SHAPES)
 
 
 def views(flat: np.ndarray) -> Weights:
-    """Return the parameters by name, as views into the vector (SIZE,) that holds them all."""
+    """Return the parameters by name, as views into the vector (SIZE,) of all parameters."""
     ends = np.cumsum([np.prod(shape) for shape in SHAPES.values()])
     parts = np.split(flat, ends[:-1])
     return Weights(*(part.reshape(shape) for part, shape in zip(parts, SHAPES.values())))
 
 
 def start(rng: np.random.Generator) -> np.ndarray:
-    """Return initial parameters (SIZE,) float32, drawn with PyTorch's defaults.
+    """Draw initial parameters from the default distributions of PyTorch.
 
-    Embeddings are N(0, 1); a linear layer's weights and biases are uniform within 1/sqrt(inputs).
+    They are (SIZE,) float32. Embeddings are N(0, 1); a linear layer's weights and biases are uniform within
+    1/sqrt(inputs).
     """
     flat = np.zeros(SIZE, np.float32)
     weights = views(flat)
@@ -76,11 +77,11 @@ def start(rng: np.random.Generator) -> np.ndarray:
 
 
 def trained_mask(variant: str) -> np.ndarray:
-    """Return a mask of the parameters that a variant trains: (SIZE,) float32, one if trained and zero if frozen.
+    """Return a mask that is 1 for the parameters that a variant trains and 0 for frozen parameters.
 
-    Frozen parameters are zero. In both variants the tokens fill the first half of an embedding and the positions the
-    second half. Queries and keys read only the first half in the semantic variant, and only the second half in the
-    positional variant.
+    The mask is (SIZE,) float32. Frozen parameters are zero. In both variants the tokens fill the first half of an
+    embedding and the positions the second half. Queries and keys read only the first half in the semantic variant, and
+    only the second half in the positional variant.
     """
     mask = np.ones(SIZE, np.float32)
     weights = views(mask)
@@ -139,7 +140,7 @@ def train(
 
 
 def trainable(flat: np.ndarray, trained_mask: np.ndarray) -> TrainableModel:
-    """Return the parameters (SIZE,) in the form that `train_once` changes in place."""
+    """Return the parameters (SIZE,) as a `TrainableModel`, which `train_once` changes in place."""
     gradient = np.empty_like(flat)
     return TrainableModel(views(flat), flat, views(gradient), gradient, trained_mask, np.zeros((2, SIZE), np.float32))
 
@@ -147,14 +148,20 @@ def trainable(flat: np.ndarray, trained_mask: np.ndarray) -> TrainableModel:
 def train_once(
     model: TrainableModel, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]
 ) -> float:
-    """Train for epoch number `epoch` (from 1), in the random order of this epoch; return its mean loss."""
+    """Train for one epoch, in the random order of this epoch, and return the mean loss.
+
+    epoch: number of the epoch, counted from 1
+    """
     order = default_rng(orders[epoch - 1]).permutation(len(training.tokens))
     batches = -(-len(order) // BATCH)
     return train_epoch(model, training, order, BATCH, rule, (epoch - 1) * batches)
 
 
 def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
-    """Add noise in place to queries, keys and both embeddings, after which no parameter is frozen."""
+    """Add noise in place to queries, keys and both embeddings.
+
+    Afterwards no parameter is frozen.
+    """
     for name in FROZEN_TENSORS:
         weights = getattr(views(flat), name)
         weights += np.float32(UNFREEZING_NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
@@ -168,7 +175,7 @@ def attention(weights: Weights, tokens: Tensor) -> Tensor:
 
 
 def logits(weights: Weights, tokens: Tensor) -> Tensor:
-    """Return the scores of the counts 0 to 10 at each position, (n, 10, 11)."""
+    """Return the logits (n, 10, 11) of the counts 0 to 10 at each position."""
     x = weights.token[tokens] + weights.position
     mixed = attention(weights, tokens) @ (x @ weights.value.mT)
     normed = functional.layer_norm(mixed, (DIMENSION,), weights.norm_scale, weights.norm_shift)
@@ -182,12 +189,12 @@ def loss(weights: Weights, tokens: Tensor, counts: Tensor) -> Tensor:
 
 
 def tensors_of(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
-    """Return the parameters by name, as tensors for the functions above."""
+    """Return the parameters by name, as tensors for the network in torch."""
     return Weights(*(torch.tensor(part, dtype=dtype) for part in views(flat)))
 
 
 def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
-    """Return the distance that each tensor moved in each of `SPANS`.
+    """Return the distance that each tensor moved in each part of training, see `SPANS`.
 
     A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros` (2-norm over the
     entries that were frozen).
@@ -211,17 +218,18 @@ def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def _map_in_chunks(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Return a function of the network for many sequences; float64 gives the same digits on all machines."""
+    """Apply a function of the network to many sequences, in float64, which gives the same digits on all machines."""
     weights, parts = tensors_of(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
 
 
 def variance_shares(flat: np.ndarray, tokens: np.ndarray) -> dict[str, float]:
-    """Return the shares of the attention's variance that positions and tokens explain: `by_position`, `by_token`.
+    """Return the shares of the variance of the attention that positions and tokens explain.
 
-    The variance is over the off-diagonal entries of all attention matrices, over sequences and places (i, j). Positions
-    explain the variance of the means at each place. Tokens explain the variance of the means over each pair (token at
-    i, token at j). The diagonal is left out, because there position and token are always equal to themselves.
+    The shares are named `by_position` and `by_token`. The variance is over the off-diagonal entries of all attention
+    matrices, over sequences and places (i, j). Positions explain the variance of the means at each place. Tokens
+    explain the variance of the means over each pair (token at i, token at j). The diagonal is left out, because there
+    position and token are always equal to themselves.
     """
     entries = matrices(flat, tokens)  # (n, 10, 10)
     places = np.broadcast_to(np.arange(LENGTH**2).reshape(LENGTH, LENGTH), entries.shape)
@@ -255,7 +263,7 @@ def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
 
 
 def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
-    """Return for each letter (15,) the share of its positions at which the model predicts a wrong count."""
+    """Return, for each of the 15 letters, the share of its positions at which the model predicts a wrong count."""
     wrong = predicted_counts(flat, sequences.tokens) != sequences.counts
     places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
     return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places
@@ -267,7 +275,10 @@ def predicted_counts(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:
-    """Return the 2-norm of the gradient of the mean loss over all sequences, with respect to all parameters (SIZE,)."""
+    """Return the 2-norm of the gradient of the mean loss with respect to all parameters (SIZE,).
+
+    The mean is over all sequences.
+    """
     weights = Weights(*(part.requires_grad_() for part in tensors_of(flat)))
     tokens, counts = (torch.from_numpy(values).split(PART) for values in sequences)
     for batch in zip(tokens, counts):

@@ -1,1 +1,1 @@
-"""Sentences and students: their definitions, the risk, and its gradient (paper, Sections 3 and 5)."""
+"""Definitions of sentences and students, and the risk with its gradient (paper, Sections 3 and 5)."""

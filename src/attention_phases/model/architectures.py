@@ -1,4 +1,4 @@
-"""Forms of students and of sentences that only the appendices of the paper treat (C.10 and E.3)."""
+"""Forms of students and sentences, some of which only the appendices of the paper treat (C.10 and E.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,12 +24,12 @@ FORMS = {
     "value": Form("Q = K and a rank-one correction of the value matrix", ((1.0,),), "pair"),
     "full_value": Form("Q = K and a full value matrix", ((1.0,),), "full"),
 }
-CORRELATION = 0.3  # correlation between tokens in Figure 10, whose value the paper does not print
+CORRELATION = 0.3  # correlation between tokens in Figure 10; the paper does not print its value
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """A form of the student, and the sentences it reads.
+    """The form of a student, and the kind of sentences that the student reads.
 
     >>> from attention_phases import Architecture, Task, solve
     >>> longer = Architecture(tokens=3)
@@ -60,7 +60,7 @@ class Architecture:
 
     @property
     def rank(self) -> int:
-        """The number r of columns of weights whose products with a token are its fields."""
+        """The number r of columns of weights, each of which gives a token one field."""
         return len(self.score)
 
     @property
@@ -75,12 +75,15 @@ class Architecture:
 
     @property
     def positions(self) -> np.ndarray:
-        """The position marks u (L,): token a is read as xi_a + u_a 1_d/sqrt(d), with u = (1, -1) for L = 2."""
+        """The position marks u (L,), which are (1, -1) for two tokens.
+
+        The student reads token a as xi_a + u_a 1_d/sqrt(d).
+        """
         return np.linspace(1.0, -1.0, self.tokens)
 
     @property
     def correlations(self) -> np.ndarray:
-        """The matrix (L, L) of correlations between the tokens' entries."""
+        """The correlation matrix (L, L) of the entries of the tokens."""
         return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:

@@ -1,8 +1,9 @@
-"""Risk and gradient of students, computed in one pass over the training sentences (paper, Eqs. 3 and 15).
+"""Risk and gradient of students, computed in one pass over the training sentences.
 
-The derivative of a sentence's loss depends only on the sentence's own fields h = x Q/sqrt(d). The code therefore reads
-two sentences at a time and adds their contribution to the gradient while they are in the cache. A step takes half to
-three quarters of the time of two products with the data matrix, each of which would read all data again.
+The risk is given by Eqs. 3 and 15 of the paper. The derivative of a sentence's loss depends only on the sentence's own
+fields h = x Q/sqrt(d). The code therefore reads two sentences at a time and adds their contribution to the gradient
+while they are in the cache. A step takes half to three quarters of the time of two products with the data matrix, each
+of which would read all data again.
 
 Two students share a pass: the loop that computes the fields of two sentences also adds the previous two sentences to
 the gradients. For one student, two short loops are faster.
@@ -14,14 +15,18 @@ import numpy as np
 
 from ..machine import njit
 
-# Compiled sums may be reordered, which allows the processor to add in parallel. NaN and infinity keep their meaning.
+# Allow Numba to reorder sums, so that the processor adds in parallel. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
-HALVES = 2  # parts of the data that are summed separately, as in the stored results
+HALVES = 2  # number of parts of the data with separate sums, the same as for the stored results
 
 
 @njit(cache=True, nogil=True)
 def risk_and_gradient(inputs, stiffness, targets, weights, lam, together, risk, gradient):
-    """Compute the risk (c,) and gradient (c, d) of one or two columns, which may belong to one student (`together`)."""
+    """Compute the risk and the gradient for one or two columns of weights.
+
+    The results are written into `risk` (c,) and `gradient` (c, d). Two columns belong to one student if `together`, and
+    to two students otherwise.
+    """
     n, (c, d) = len(inputs), weights.shape
     risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)
     for half in range(HALVES):
@@ -43,7 +48,7 @@ def risk_and_gradient(inputs, stiffness, targets, weights, lam, together, risk, 
 def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
     """Return the risk of sentences `first` to `last` for one column (d,), and add its gradient to `gradient` (d,)."""
     d = len(weights)
-    number = inputs.dtype.type  # precision of the data, because the loops over d must not mix two precisions
+    number = inputs.dtype.type  # number type of the data, because the loops over d must not mix two types
     risk = 0.0
     for i in range(first, last, 2):
         k = min(i + 1, last - 1)
@@ -56,7 +61,7 @@ def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
             h4 += x4[j] * weights[j]
         i_loss, a1, a2 = _column_loss(h1, h2, stiffness[i], targets[i, 0], targets[i, 1])
         k_loss, b1, b2 = _column_loss(h3, h4, stiffness[k], targets[k, 0], targets[k, 1])
-        if k == i:  # the number of sentences is odd, and the last one is alone
+        if k == i:  # the last of an odd number of sentences has no partner
             k_loss = b1 = b2 = 0.0
         risk += i_loss + k_loss
         f1, f2, f3, f4 = number(a1), number(a2), number(b1), number(b2)
@@ -76,12 +81,12 @@ def _column_loss(h1, h2, stiffness, t1, t2):
 def _two_columns(inputs, stiffness, targets, weights, together, first, last, risk, gradient):
     """Add sentences `first` to `last` to `risk` (2,) and `gradient` (2, d); one student's risk is the first entry."""
     d = weights.shape[1]
-    number = inputs.dtype.type  # precision of the data, because the loop over d must not mix two precisions
+    number = inputs.dtype.type  # number type of the data, because the loop over d must not mix two types
     zero = number(0)
     p_risk, q_risk = 0.0, 0.0
-    f1 = f2 = f3 = f4 = g1 = g2 = g3 = g4 = zero  # forces on the fields of the previous tokens
+    f1 = f2 = f3 = f4 = g1 = g2 = g3 = g4 = zero  # forces on the fields of the previous two sentences
     p, q, p_gradient, q_gradient = weights[0], weights[1], gradient[0], gradient[1]
-    y1 = y2 = y3 = y4 = inputs[0, 0]  # the previous tokens
+    y1 = y2 = y3 = y4 = inputs[0, 0]  # tokens of the previous two sentences
     for i in range(first, last + 2, 2):  # the last round only adds the last two sentences to the gradient
         a, b = min(i, last - 1), min(i + 1, last - 1)
         x1, x2, x3, x4 = inputs[a, 0], inputs[a, 1], inputs[b, 0], inputs[b, 1]
@@ -128,7 +133,10 @@ def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
 
 @njit(cache=True, nogil=True)
 def _field_derivatives(h1, h2, a, b):
-    """Return derivatives with respect to fields, given those with respect to h1 (h1 - h2) and h2 (h2 - h1)."""
+    """Convert derivatives with respect to the two scores to derivatives with respect to the fields.
+
+    The scores are h1 (h1 - h2) and h2 (h2 - h1).
+    """
     return a * (2 * h1 - h2) - b * h2, b * (2 * h2 - h1) - a * h1
 
 

@@ -1,8 +1,9 @@
-"""Exact test error of given weights at finite d, for the standard student (Eqs. 4 and 10) and for any student.
+"""Exact test error of given weights at finite d, for the standard student and for any other student.
 
-The attention of student and teacher depends on a test sentence only through its components along a few directions: the
-columns of weights, Q*, and the directions of the token means. The average over all other components has a closed form.
-The remaining average, over the few components, is a quadrature of a smooth function.
+The test error of the standard student is defined in Eqs. 4 and 10. The attention of student and teacher depends on a
+test sentence only through its components along a few directions: the columns of weights, Q*, and the directions of the
+token means. The average over all other components has a closed form. The remaining average, over the few components, is
+a quadrature of a smooth function.
 """
 
 from dataclasses import replace
@@ -49,8 +50,8 @@ def test_error(
     if attention is not None and np.shape(attention) != (2, 2):
         raise BadInput("attention", attention, "a (2, 2) matrix")
     q, m, theta, rho, m_teacher = _tested_overlaps(task, overlaps, d, trained)
-    variance, root = task.sigma**2, sqrt(q) or 1.0  # zero weights have no direction, and all their overlaps are zero
-    rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
+    variance, root = task.sigma**2, sqrt(q) or 1.0  # all overlaps of zero weights are zero, so any divisor will do
+    rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero if the student is parallel to the teacher
     numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
     xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
     positions = np.array(task.matrix)[:, :, None, None]
@@ -65,7 +66,8 @@ def test_error(
     if d < inf:
         by_xi = variance * m / root
         by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
-        # In the plane of Q and Q*, xi is fixed by the fields: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
+        # The fields determine the component of xi in the plane of Q and Q*. The square of this component is sigma^2
+        # (xi^2 + zeta^2), not its mean 2 sigma^2.
         plane = sum((_mix(miss, part) ** 2).sum(0) for part in (xi, zeta))
         squares += (
             variance * plane - 2 * squares + _encoding_contribution(task, student, miss, by_xi * xi + by_zeta * zeta)
@@ -93,7 +95,7 @@ def _tested_overlaps(
     rho, m_teacher = of("rho"), of("m_teacher", 0.0)
     if d < inf and rho is None:
         raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
-    if trained is not None:  # the overlaps of the same weights are rescaled to the task that is tested
+    if trained is not None:  # convert the overlaps of the weights from the training task to the test task
         check_kind("trained", trained, Task)
         if (trained.spectrum, trained.teachers) != (task.spectrum, task.teachers):
             raise BadInput("trained", trained, "a task with the spectrum and the teachers of the task that is tested")
@@ -107,7 +109,9 @@ def _tested_overlaps(
 
 
 def _encoding_contribution(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """Return what the encoding c u 1_d/sqrt(d) in the output, with u = (1, -1), adds to d times the squared error.
+    """Return the contribution of the encoding in the output to d times the squared error.
+
+    The encoding is c u 1_d/sqrt(d) with u = (1, -1).
 
     along: mean component of the tokens along 1_d/sqrt(d), given the fields (2, scrambles, points)
     """
@@ -141,17 +145,17 @@ def general_test_error(
     """
     (r, d), count = columns.shape, architecture.tokens
     B, spread = np.vstack([columns, teachers]) / sqrt(d), np.atleast_2d(variances(task, d))
-    k, law_of = len(B), np.arange(count) % len(spread)  # all tokens have one law, or each has its own
+    k, law_of = len(B), np.arange(count) % len(spread)  # all tokens have the same law, or each its own
     R, T = map(np.array, zip(*(_given_fields(B, of_law, task.structured) for of_law in spread)))  # (laws, k, k or d)
-    # Directions along which tokens have a mean, (2, d).
+    # Directions of the means of the tokens, (2, d): the encoding and the first column of the teacher.
     known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])
     directions = np.vstack([*T, known])
     passed_on, by_value, squared = directions, 0.0, 0.0
     if value is not None:
         passed_on = directions + directions @ value
         by_value, squared = value.diagonal(), (value**2).sum(1)
-    # Inner products of Y xi with itself, of Y xi with S x (I + V), and of S x (I + V) with itself. Each is a product of
-    # the directions plus a trace over all other directions, in which the noise is independent of z.
+    # Inner products of Y xi with itself, of Y xi with S x (I + V), and of S x (I + V) with itself. Each has a
+    # part along `directions`, and a trace over all other directions, in which the noise is independent of z.
     products = np.vstack([directions, passed_on]) @ np.vstack([directions, passed_on]).T
     of_pairs, size = products.reshape(2, len(directions), 2, -1), len(spread) * k
     traces = []
@@ -162,13 +166,13 @@ def general_test_error(
 
     points = gaussian_points(*TEST_ERROR_NET, dimensions=count * k)
     axes_first = points.reshape(-1, k, count).swapaxes(1, 2)
-    z = points.reshape(-1, count, k) if task.structured else axes_first  # the order of the stored results
+    z = points.reshape(-1, count, k) if task.structured else axes_first  # same order of axes as in the stored results
     z = np.linalg.cholesky(architecture.correlations) @ z
-    noise = np.zeros((len(z), count, len(directions)))  # components along `directions`
+    noise = np.zeros((len(z), count, len(directions)))  # components of the noise along `directions`
     for token, law in enumerate(law_of):
         noise[:, token, law * k : (law + 1) * k] = z[:, token]
     fields = np.einsum("akl,nal->nak", R[law_of], z)
-    positions = np.outer(architecture.positions, (1.0, 0.0))  # components along `known`
+    positions = np.outer(architecture.positions, (1.0, 0.0))  # components of the encoding along `known`
 
     def miss_of(cluster):
         xi, x = noise.copy(), noise.copy()
@@ -189,9 +193,9 @@ def general_test_error(
 
 def _given_fields(B, variances, structured):
     """Return R and T of `general_test_error` for a token whose coordinates have given variances (d,)."""
-    if structured:  # the axes affect the quadrature error, so stored results fix the choice of these axes
+    if structured:  # the axes of the stored results, because other axes would change the quadrature error
         size, axes = np.linalg.eigh(B * variances @ B.T)
-        size = np.where(size > 1e-12 * size.max(), size, 0.0)  # parallel columns give a zero size
+        size = np.where(size > 1e-12 * size.max(), size, 0.0)  # parallel columns give zero, up to rounding
         inverse = np.divide(1, np.sqrt(size), out=np.zeros_like(size), where=size > 0)
         return axes * np.sqrt(size), (axes * inverse).T @ (B * variances)
     axes, triangle = np.linalg.qr((B * np.sqrt(variances)).T)

@@ -1,4 +1,4 @@
-"""Sentences and their teacher (paper, Section 3), and the linear model fitted on sentences (Eq. 18).
+"""Sentences and their teacher (paper, Section 3), and the linear model fitted to sentences.
 
 A sentence is L tokens, xi (L, d), with N(0, sigma^2) entries. The teacher mixes the tokens with
 Y = (1 - omega) softmax(y y^T) + omega A, where y = xi Q*/sqrt(d). The student reads x = xi + u 1_d^T/sqrt(d); for two
@@ -21,16 +21,19 @@ from ..errors import BadInput, check_choice, check_count, check_memory, check_po
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
-TOKEN_COPIES = 3  # copies of the tokens in memory while a training set is made: as drawn, with encoding, and reduced
-CHUNK = 2**27  # largest number of entries drawn at once, which take half a gigabyte; all stored results need fewer
+TOKEN_COPIES = 3  # number of copies of the tokens in memory during a draw: as drawn, with encoding, and reduced
+CHUNK = 2**27  # largest number of entries drawn at once (half a gigabyte); the stored results need fewer
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
 class TensorRecord:
-    """A dataclass whose tensors have one type and are on one device. A record is equal only to itself."""
+    """A dataclass whose tensors all have the same type and are on the same device. A record is equal only to itself."""
 
     def to(self, *where: Any) -> Self:
-        """Return a copy on another device or in float32 or float64, with the arguments of `torch.Tensor.to`."""
+        """Return a copy on a different device, or in float32 or float64.
+
+        The arguments are as for `torch.Tensor.to`.
+        """
         tensors = {name: value.to(*where) for name, value in vars(self).items() if torch.is_tensor(value)}
         for tensor in tensors.values():
             check_choice("dtype of data", tensor.dtype, (torch.float32, torch.float64))
@@ -56,15 +59,15 @@ def draw(
     """Draw the teacher, then sentences and the teacher's fields; see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
     needed = TOKEN_COPIES * 4 * architecture.tokens * n * d
-    check_memory(*_large_parameter(alpha, d), needed)  # before an array of this size is allocated
+    check_memory(*_large_parameter(alpha, d), needed)  # fail early, before an array of this size is allocated
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
 
 
 class _ChunkGenerator:
-    """A stand-in for a random generator, with which sentences drawn in chunks are the same as drawn all at once.
+    """A random generator with which sentences drawn in chunks are the same as sentences drawn all at once.
 
-    One draw gives the first tokens of all sentences before the second tokens.
+    A draw of all sentences gives the first tokens of all sentences before the second tokens.
     """
 
     def __init__(self, rng: np.random.Generator, counts: list[int], tokens: int, d: int):
@@ -72,7 +75,7 @@ class _ChunkGenerator:
         for _ in range(tokens):
             self.streams.append(deepcopy(rng))
             for count in counts:
-                # Moves the generator to the beginning of the next token.
+                # Advance the generator to the beginning of the next token.
                 rng.standard_normal((count, d), dtype=np.float32)
         self.choice = rng.choice
 
@@ -83,7 +86,7 @@ class _ChunkGenerator:
 def draw_in_chunks(
     task: Task, alpha: float, d: int, rng: np.random.Generator, device: str, copies: int = 1
 ) -> tuple[Tensor, Iterator[tuple[Tensor, Tensor]]]:
-    """Draw the same teacher and sentences of two tokens as `draw`, but the sentences in chunks.
+    """Draw the same teacher and two-token sentences as `draw`, with the sentences in chunks.
 
     The caller reduces each chunk before it requests the next one, so that the drawn sentences need not fit into memory.
 
@@ -108,7 +111,10 @@ def _large_parameter(alpha: float, d: int) -> tuple[str, float]:
 
 
 def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:
-    """Draw the teacher Q* in float32: (d,), or (t, d) for t columns."""
+    """Draw the teacher Q* in float32.
+
+    It is (d,), or (t, d) for t columns.
+    """
     columns = len(task.teachers)
     entries = rng.standard_normal((columns, d) if columns > 1 else d, dtype=np.float32)
     if task.structured:
@@ -147,14 +153,17 @@ def draw_sentences(
 
 
 def positional_encoding(task: Task, xi: Tensor) -> Tensor:
-    """Return the tokens xi (L, n, d) with the positional encoding, x = xi + u 1_d^T/sqrt(d)."""
+    """Add the positional encoding to the tokens xi (L, n, d), and return x = xi + u 1_d^T/sqrt(d)."""
     positions = torch.tensor(Architecture(tokens=len(xi)).positions, dtype=xi.dtype)
     read = positions[:, None, None] / xi.shape[2] ** 0.5
     return xi + read * torch.tensor(encoding(task, xi.shape[2])).to(xi)
 
 
 def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
-    """Return the labels Y xi (2, n, d) of sentences of two tokens, given the teacher's fields (2, n) or (2, n, t)."""
+    """Return the labels Y xi of two-token sentences, given the teacher's fields.
+
+    The labels are (2, n, d), and the fields are (2, n) or (2, n, t).
+    """
     y = y.reshape(*xi.shape[:2], -1)
     semantic = softmax(torch.einsum("ant,bnt->nab", y, y))
     Y = (1 - task.omega) * semantic + task.omega * torch.tensor(task.matrix, dtype=y.dtype)
@@ -162,10 +171,10 @@ def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
 
 
 def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = None, mixing: Any = None) -> float:
-    """Return the test error on given sentences of two tokens: the mean of ``|Y xi - S x|^2/(2 d)``.
+    """Return the test error on given two-token sentences, the mean of ``|Y xi - S x|^2/(2 d)``.
 
     xi, y: sentences and fields from `draw_sentences`
-    weights: Q (d,) of a student; if they are left out, its attention S is `mixing`, a fixed (2, 2) matrix
+    weights: Q (d,) of a student; if they are left out, the attention S is `mixing`, a fixed (2, 2) matrix
     """
     x = positional_encoding(task, xi)
     S = torch.tensor(mixing).to(x)[None] if weights is None else attention((x @ weights / x.shape[2] ** 0.5).T)
@@ -174,10 +183,16 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Return the linear model (L, L), a ridge regression (Eq. 18), from the sums of x x^T/d and of Y xi x^T/d."""
+    """Fit the linear model by ridge regression, given sums over the sentences.
+
+    This is Eq. 18. The sums are `gram`, of x x^T/d, and `cross`, of Y xi x^T/d. The linear model is (L, L).
+    """
     return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
 
 
 def moments(left: Tensor, right: Tensor) -> np.ndarray:
-    """Return the sum over sentences of a b^T/d, an (L, L) array, for tokens a and b (L, n, d)."""
+    """Return the sum of a b^T/d over all sentences, given two arrays of tokens a and b.
+
+    The tokens are (L, n, d), and the sum is (L, L).
+    """
     return torch.einsum("and,bnd->ab", left, right).double().numpy() / left.shape[2]

@@ -20,7 +20,7 @@ from .sentences import TensorRecord, draw, fit_linear, positional_encoding, sent
 
 @dataclass(frozen=True, eq=False)
 class Sentences(TensorRecord):
-    """Training sentences, reduced to the quantities in the risk; n is the number of sentences."""
+    """Training sentences, reduced to the quantities on which the risk depends; n is the number of sentences."""
 
     inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens, then all second tokens, and so on, (L n, d)
     gram: Tensor = field(repr=False)  #: G = x x^T/d of each sentence, (L, L, n)
@@ -34,17 +34,17 @@ class Sentences(TensorRecord):
 
     @property
     def d(self) -> int:
-        """Embedding dimension."""
+        """The embedding dimension d."""
         return self.inputs.shape[1]
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The number of weights of a student, as a tuple; empty if the kind of value matrix is unknown."""
-        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # vectors besides columns
+        """The possible numbers of weights of a student: one number, or none if the kind of value matrix is unknown."""
+        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # number of vectors besides the columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
 
     def linear(self) -> np.ndarray:
-        """Return the linear model fitted on these sentences, (L, L)."""
+        """Return the linear model (L, L) that is fitted to these sentences."""
         cross = (self.attention[:, :, None] * self.gram).sum(1) - self.tilt  # Y xi x^T/d of each sentence
         return fit_linear(*(sums.sum(2).double().cpu().numpy() for sums in (self.gram, cross)))
 
@@ -65,7 +65,7 @@ def sample(
     x = positional_encoding(task, xi)
     gram = torch.stack([torch.stack([(first * second).sum(1) for second in x]) for first in x]) / d
     along = x.sum(2) / d**1.5
-    marked = (target * positions[:, None]).sum(1)  # marks Y u in the label
+    marked = (target * positions[:, None]).sum(1)  # Y u, the position marks mixed by the teacher
     return Sentences(
         inputs=(x / d**0.5).reshape(-1, d),
         gram=gram,
@@ -80,9 +80,10 @@ def sample(
 
 
 def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Return the empirical risk of `k` students, (k,) in float64, and its gradient, (k, p).
+    """Return the empirical risk of each student, and its gradient.
 
-    Both can be differentiated again if the weights require a gradient.
+    The risk is (k,) in float64 for k students, and the gradient is (k, p). Both can be differentiated again if the
+    weights require a gradient.
 
     Args:
         weights: (k, p), in the order of `training.start_weights`.
@@ -95,7 +96,7 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     with torch.enable_grad():
         weights = weights if again else weights.detach().requires_grad_()
         vectors = weights.reshape(k, -1, d)  # columns that define the fields, then u and v or the rows of V
-        columns, read = vectors[:, :r], vectors[:, : r + further]  # vectors that multiply the sentences
+        columns, read = vectors[:, :r], vectors[:, : r + further]  # `read` are the vectors that multiply tokens
         fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
         h, others = fields[:, :r], fields[:, r:]
         mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h, with the fields h
@@ -106,9 +107,9 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     return value if again else value.detach(), gradient
 
 
-# The functions below return the risk (k,), without the penalty of the columns, for each kind of output, given the
-# attention (k, L, L, n). `rest` are the vectors beyond the columns, (k, vectors, d), and `fields` are the fields of u
-# and v, (k, 2, L, n).
+# Each function below returns the risk (k,) for one kind of output, without the penalty on the columns. The attention is
+# (k, L, L, n), `rest` (k, vectors, d) are the vectors after the columns, and `fields` (k, 2, L, n) are the fields of u
+# and v.
 def _no_value_risk(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x."""
     miss = data.attention - attention
@@ -119,10 +120,10 @@ def _no_value_risk(data: Sentences, lam: float, rest: Tensor, fields: Tensor, at
 def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x (1 + u v^T/d), with the penalty on u v^T/d."""
     plain, miss = _no_value_risk(data, lam, rest, fields, attention), data.attention - attention
-    (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # a = x u/sqrt(d), b = x v/sqrt(d)
+    (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # fields a = x u/sqrt(d) and b = x v/sqrt(d)
     u_size, v_size, mean = u.square().mean(1), v.square().mean(1), v.mean(1)
     marked = (data.attention * data.positions[:, None]).sum(1)  # Y u, with the position marks u
-    passed = (attention * a[:, None]).sum(2)  # S x u/sqrt(d)
+    passed = (attention * a[:, None]).sum(2)  # fields of u after mixing, S x u/sqrt(d)
     left = (miss * b[:, None]).sum(2) - marked * mean[:, None, None]  # (Y xi - S x) v/sqrt(d)
     added = (passed * (v_size[:, None, None] * passed - 2 * left)).sum((1, 2), dtype=torch.float64) / (2 * data.d)
     return plain + added + 0.5 * lam * u_size * v_size
@@ -130,13 +131,14 @@ def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, a
 
 def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """Return the risk for the output S x (1 + V), with the penalty on V."""
-    x = data.inputs.reshape(len(data.positions), -1, data.d)  # x/sqrt(d)
-    marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d: xi/sqrt(d) is x/sqrt(d) - u 1_d/d
+    x = data.inputs.reshape(len(data.positions), -1, data.d)  # tokens x/sqrt(d)
+    marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d, the encoding in Y x/sqrt(d)
     mixed, missed = (torch.einsum("kabn,bnd->kand", S, x) for S in (attention, data.attention - attention))
     left = missed - marked[:, :, None] - mixed @ rest[:, None]
     size, of_value = (part.square().flatten(1).sum(1, dtype=torch.float64) for part in (left, rest))
     return 0.5 * (size + lam * of_value)
 
 
-# For each kind of value matrix: the risk, and how many vectors multiply the sentences in addition to the columns.
+# For each kind of value matrix: the function for the risk, and the number of vectors by which tokens are multiplied in
+# addition to the columns.
 OUTPUTS = {"none": (_no_value_risk, 0), "pair": (_rank_one_value, 2), "full": (_full_value, 0)}

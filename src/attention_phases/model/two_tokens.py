@@ -1,8 +1,9 @@
-"""The empirical risk of students that read two independent tokens (paper, Eqs. 3 and 15), in terms of their fields.
+"""The empirical risk of students that read two independent tokens, computed from the fields of the tokens.
 
-A student's output for token 1 is x_2 + s (x_1 - x_2) with s = S_11, a point on the line through the two tokens. The
-loss of a row is therefore ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `target` is the projection of
-the label on this line. Only the fields h = x Q/sqrt(d) need the vectors of size d.
+The risk is given by Eqs. 3 and 15 of the paper. A student's output for token 1 is x_2 + s (x_1 - x_2) with s = S_11, a
+point on the line through the two tokens. The loss of a row is therefore ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a
+constant, where `target` is the projection of the label on this line. Only the fields h = x Q/sqrt(d) need the vectors
+of size d.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from .sentences import TensorRecord, draw_in_chunks, fit_linear, labels, moments
 
 @dataclass(frozen=True, eq=False)
 class Dataset(TensorRecord):
-    """Training sentences, reduced to the quantities in the risk."""
+    """Training sentences, reduced to the quantities on which the risk depends."""
 
     inputs: Tensor = field(repr=False)  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
     stiffness: Tensor = field(repr=False)  #: ``|x_1 - x_2|^2/d``, (n,)
@@ -33,16 +34,16 @@ class Dataset(TensorRecord):
 
     @property
     def d(self) -> int:
-        """Embedding dimension."""
+        """The embedding dimension d."""
         return self.inputs.shape[2]
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of weights that a student of these sentences can have, with one column or with two."""
+        """The possible numbers of weights of a student, with one column or with two."""
         return self.d, 2 * self.d
 
     def linear(self) -> np.ndarray:
-        """Return the linear model fitted on these sentences, (2, 2)."""
+        """Return the linear model (2, 2) that is fitted to these sentences."""
         return fit_linear(self.gram, self.cross)
 
 
@@ -65,7 +66,7 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
 
 
 def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
-    """Return the training set of `n` sentences from its parts, without a second copy of its tensors."""
+    """Join the parts of a training set of `n` sentences, without a second copy of its tensors."""
     whole = next(parts).to(device)
     done = len(whole.targets)
     if done == n:
@@ -84,12 +85,15 @@ def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
 
 
 def reduce_sentences(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
-    """Return a training set from tokens with positional encoding, x (2, n, d), and labels `goal` (2, n, d)."""
+    """Reduce tokens with positional encoding and their labels to a training set.
+
+    The tokens `x` and the labels `goal` are (2, n, d).
+    """
     d, line = x.shape[2], x[0] - x[1]
     stiffness = line.square().sum(1)
-    start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # the label minus the output at s = 0
+    start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # labels minus outputs at s = 0
     targets = (start * line).sum(2) / stiffness
-    # The remainder itself, because a difference of squares would lose its digits.
+    # Square the remainder itself, because a difference of squares would lose digits.
     missed = start - targets[:, :, None] * line
     return Dataset(
         inputs=(x / d**0.5).transpose(0, 1).contiguous(),
@@ -103,7 +107,9 @@ def reduce_sentences(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
 
 
 def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Return the empirical risk R(Q) (Eq. 3) of `k` students, (k,) in float64, and its gradient, (k, r d).
+    """Return the empirical risk of each student, and its gradient.
+
+    The risk R(Q) of Eq. 3 is (k,) in float64 for k students, and the gradient is (k, r d).
 
     Args:
         weights: (k, r d), with one column Q per student, r = 1, or two whose scores add up, r = 2 (Appendix C.10).
@@ -115,7 +121,7 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 
 
 def _one_pass_risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Return `risk`, computed by one compiled pass over the sentences for every two columns."""
+    """Compute the same as `risk`, by one compiled pass over the sentences for every two columns."""
     inputs, stiffness, targets = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy()
     columns = weights.numpy().reshape(-1, data.d)
     together, values, gradient = len(columns) > len(weights), np.empty(len(columns)), np.empty_like(columns)
@@ -127,7 +133,7 @@ def _one_pass_risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, 
 
 
 def risk_by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Return `risk`, computed by two products with the data matrix."""
+    """Compute the same as `risk`, by two products with the data matrix."""
     columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
     h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # fields x Q/sqrt(d), as (k, r, n, 2)
     lean = h - h.flip(3)  # differences h_a - h_b of the two fields

@@ -19,7 +19,10 @@ if TYPE_CHECKING:  # torch is slow to load, and the theory does not need it
 
 
 class StudentOverlaps(NamedTuple):
-    """The order parameters of a student (Eq. 6), with the names of the theory, and of its teacher."""
+    """The order parameters of a student and of its teacher, with the same names as in the theory.
+
+    They are defined in Eq. 6.
+    """
 
     q: float  #: overlap ``sigma^2 |Q|^2/d`` with itself
     m: float  #: overlap Q.1/d with the positions
@@ -40,10 +43,11 @@ def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
 
 
 def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the order parameters of weights (r, d) and of a teacher (t, d), with the mean covariance of the tokens.
+    """Return the order parameters of several columns of weights, and of the teacher.
 
-    They are ``q = W^T Sigma W/d`` (r, r), ``m = W^T p/sqrt(d)`` (r,) and ``theta = W^T Sigma Q*/d`` (r, t), where p is
-    the encoding. For the teacher they are ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,).
+    Sigma is the mean covariance of the tokens. For weights W^T (r, d) they are ``q = W^T Sigma W/d`` (r, r), ``m = W^T
+    p/sqrt(d)`` (r,) and ``theta = W^T Sigma Q*/d`` (r, t), where p is the encoding. For the teacher Q*^T (t, d) they
+    are ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,).
     """
     d = columns.shape[1]
     covariance, along = np.atleast_2d(variances(task, d)).mean(0), encoding(task, d)
@@ -57,12 +61,13 @@ def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> di
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return overlaps as scalars by name, given q (r, r) and theta (r, t), both divided by sigma^2, and m (r,).
+    """Convert overlaps to a dictionary of scalars.
 
-    With one column of weights and one column of the teacher the scalars are q, m and theta, including sigma^2. With
-    more columns q is the trace of sigma^2 q, and m and theta are the norms of m and of sigma^2 theta. Several columns
-    of weights add the entries as given: q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the
-    teacher. Several columns of the teacher add teacher_1, ..., the norms of sigma^2 theta for each of them.
+    The matrices q (r, r) and theta (r, t) are divided by sigma^2, and m is (r,). With one column of weights and one
+    column of the teacher the scalars are q, m and theta, including sigma^2. With more columns q is the trace of sigma^2
+    q, and m and theta are the norms of m and of sigma^2 theta. Several columns of weights add the entries as given:
+    q_11, q_12, ..., m_1, ..., and theta_1, ... for the first column of the teacher. Several columns of the teacher add
+    teacher_1, ..., the norms of sigma^2 theta for each of them.
     """
     r, t = theta.shape[-2:]
     if r == t == 1:
@@ -87,7 +92,7 @@ def measure_student(
     architecture: Architecture | None = None,
     given: float = 0.0,
 ) -> dict[str, float]:
-    """Return the overlaps of a student, its training loss and both test errors by name."""
+    """Return the overlaps, the training loss and the test error of a student, and the error of the linear model."""
     if weights.isfinite().all():
         overlaps, errors = overlaps_and_errors(task, weights, data.teacher, data.linear(), architecture, given)
     else:  # the training has diverged
@@ -103,9 +108,9 @@ def overlaps_and_errors(
     architecture: Architecture | None = None,
     given: float = 0.0,
 ) -> tuple[dict[str, float], list[float]]:
-    """Return the overlaps of a student by name, and the test errors of the student and of a linear model (2, 2)."""
+    """Return the overlaps of a student by name, and the test errors of the student and of a linear model."""
     d = teacher.shape[-1]
-    if not (task.structured or architecture):  # gives the same errors in a tenth of the time
+    if not (task.structured or architecture):  # a special case with a formula that takes a tenth of the time
         point = overlaps(task, weights, teacher)
         errors = [test_error(task, point, d, fixed, given)[0] for fixed in (None, linear)]
         return point.named, errors
@@ -135,7 +140,7 @@ def _overlaps(task, columns, teachers):
 
 
 def _gauge(columns, teacher):
-    """Rotate two columns whose scores add up so that the second has no overlap with the teacher, and m_2 >= 0."""
+    """Rotate two columns, whose scores add up, such that the second has no overlap with the teacher and m_2 >= 0."""
     along = columns @ teacher
     cos, sin = along / np.linalg.norm(along)
     rotated = np.array([[cos, sin], [-sin, cos]]) @ columns

@@ -25,26 +25,26 @@ from ..task import Task
 from .equations import bends, teacher_fit
 from .setting import Setting
 
-# Gauss-Hermite nodes per axis, depending on the number of tokens. For two tokens 40 nodes already agree to 1e-13,
-# because the integrand is smooth. For six tokens even 24 nodes per axis would be 2e8 nodes.
+# Number of Gauss-Hermite nodes per axis, by the number of the teacher's fields. For two fields, 40 nodes already give
+# the same result to 1e-13, because the integrand is smooth. For six fields, 24 nodes per axis would be 2e8 nodes.
 LINEAR_NODES = {2: 80, 3: 40, 4: 24}
 MATCHING_FLOOR = {"critical": "positional", "linear": "linear"}  # the floor that equals the semantic floor at omega*
-FLOOR_NODES = 40  # nodes per normal variable; even 20 nodes give omega* to 1e-9
-RULES = FLOOR_NODES, FLOOR_NODES // 2  # quadrature rules for omega* and for its error
-BRACKET = (0.2, 0.8)  # starting values of kappa and m in the search for their best values
-TIE = 1e-12  # rounding may explain a relative difference between two floors that is smaller than this
+FLOOR_NODES = 40  # number of nodes per normal variable; 20 nodes already give omega* to 1e-9
+RULES = FLOOR_NODES, FLOOR_NODES // 2  # numbers of nodes for omega* and for the estimate of its error
+BRACKET = (0.2, 0.8)  # initial interval of the searches for the best kappa and for the best m
+TIE = 1e-12  # largest relative difference between two floors that rounding may explain
 XTOL = 1e-12  # tolerance of omega*
 SCAN = 20  # number of steps in the search for the omega at which a minimum becomes a saddle
 SMALLEST_END = 1e-6  # an omega* below this value is a rounding error, for example for very small sigma
-ZERO_WEIGHT = 1e-4  # weights below this value count as zero, for tokens of size one
+ZERO_WEIGHT = 1e-4  # weights below this value count as zero, if tokens have at most unit variance
 LARGEST_END_ERROR = 0.2  # largest relative error of an omega* that is returned
 
 
 def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: int | None = None) -> float:
-    """Return the test error of the best linear mixing of the tokens (Eq. 20), the limit for unlimited data.
+    """Return the test error of the best linear mixing of the tokens, the limit for unlimited data.
 
-    The optimal matrix is E[Y] (Eq. 19), and its error is ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``. With two
-    independent tokens the error is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
+    This is Eq. 20. The optimal matrix is E[Y] (Eq. 19), and its error is ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``.
+    With two independent tokens the error is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
 
     >>> from attention_phases import Task, linear_baseline
     >>> round(linear_baseline(Task(omega=0.3)), 6)
@@ -63,14 +63,17 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])
     weights = np.concatenate([odds * weights for odds in setting.odds])
-    # The constant part 1/L of Y is left out. Small fields then give a small number without a loss of digits.
+    # Leave out the constant part 1/L of Y, so that small fields give a small number without a loss of digits.
     varying = (1 - task.omega) * (softmax(y @ y.swapaxes(1, 2)) - 1 / count)
     centred = varying - np.einsum("n,nab->ab", weights, varying)
     return float(np.einsum("n,nab,bc,nac->", weights, centred, C, centred) / count)
 
 
 def mean_attention(task: Task, nodes: int = LINEAR_NODES[2]) -> np.ndarray:
-    """Return the teacher's mean attention E[Y] (Eq. 19), a (2, 2) array, with `nodes` per teacher field."""
+    """Return the teacher's mean attention E[Y] for two tokens.
+
+    This is Eq. 19, a (2, 2) array. `nodes` is the number of nodes for each teacher field.
+    """
     z, weights = tensor_rule(nodes, 2)
     return np.einsum("n,nab->ab", weights, target_attention(task.sigma * z, task.omega, STANDARD.attention(task)))
 
@@ -97,7 +100,10 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
 
 
 def encoding_error(attention: np.ndarray, d: float) -> float:
-    """Return ``|W p|^2/(2 d)``, the test error that a mixing matrix W (2, 2) adds by passing on the encoding p."""
+    """Return the test error ``|W p|^2/(2 d)`` that a mixing matrix W adds because it passes on the encoding p.
+
+    attention: W (2, 2)
+    """
     passed = np.asarray(attention) @ [1, -1]
     return float(passed @ passed) / (2 * d)
 
@@ -109,7 +115,7 @@ def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
 
 
 def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float, float]]:
-    """Return the "semantic" and "positional" limits of the test error, each with the best kappa or m."""
+    """Return the "semantic" and "positional" limits of the test error, with the best weights kappa and m."""
     z, weights = tensor_rule(nodes, 2)
     target, mean = target_attention(task.sigma * z, task.omega, STANDARD.attention(task)), mean_attention(task, nodes)
 
@@ -117,7 +123,8 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
         return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
 
     def lowest(miss_of) -> tuple[float, float]:
-        # If tokens are larger by a factor, the best weights may be smaller by it. Zero weights are also a candidate.
+        # Large tokens may need small weights, so for sigma > 1 the search is repeated with weights divided by sigma.
+        # Zero weights are also a candidate.
         scales = {1.0, max(task.sigma, 1.0)}
         found = (minimize_scalar(miss_of, bracket=(BRACKET[0] / scale, BRACKET[1] / scale)).x for scale in scales)
         return min((miss_of(weight), float(weight)) for weight in (*found, 0.0))
@@ -131,7 +138,7 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
 
 
 def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
-    """Return the curvature of the population loss at the best student, in the direction of the other weights.
+    """Return the curvature of the population loss at the best student of a branch, towards the other branch.
 
     It is the second derivative with respect to m at the semantic student and to kappa at the positional student. If it
     is negative, the student is a saddle for any number of sentences. It is NaN if the best weights are zero, because
@@ -145,21 +152,22 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     targets = teacher_fit(task, y)
     if branch == "semantic":
         h11, h12, h22 = np.array(bends(weight * y, targets, variance)) @ of_z
-        return float((1 + variance) * (h11 + h22) - 2 * h12)  # m multiplies the noise and the mark of a token
+        return float((1 + variance) * (h11 + h22) - 2 * h12)  # because m multiplies the noise and the mark of a token
     fields = weight * (y + np.array([[1], [-1]]))
     unaimed, *aimed = (np.array(bends(fields, aims, variance)) @ of_z for aims in ((0, 0), (1, 0), (0, 1)))
-    # The squares are independent of the fields, and the Hessian is linear in the targets.
+    # The averages factorise: the teacher's fields y are independent of the fields, and the Hessian is linear in the
+    # targets.
     squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])
     moved = sum((some - unaimed) * target for some, target in zip(aimed, (squares * targets[:, None]) @ of_z))
     return float((unaimed * (squares @ of_z) + moved).sum())
 
 
 def minimum_bound(task: Task, branch: str) -> Measured:
-    """Return the end of the range of omega in which a branch's student is a minimum with unlimited data.
+    """Return the omega at which the best student of a branch stops being a minimum, with unlimited data.
 
-    The semantic student is a minimum up to this omega, and the positional student from it. Beyond it the student is a
-    saddle, or its best weights are zero. The result does not depend on the omega of `task`. It is NaN if the student is
-    a minimum at all omega or at none, or if the quadrature cannot decide.
+    The semantic student is a minimum up to this omega, and the positional student from this omega on. Outside its range
+    the student is a saddle, or its best weights are zero. The result does not depend on the omega of `task`. It is NaN
+    if the student is a minimum at all omega or at none, or if the quadrature cannot decide.
     """
 
     def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
@@ -195,7 +203,7 @@ def divergence_omega(task: Task, kind: str) -> Measured:
         return level["semantic"] - level[MATCHING_FLOOR[kind]]
 
     first, last, semantic = gap(0.0), gap(1.0), floors(replace(task, omega=1.0))["semantic"]
-    unread = task.sigma**2 / 2 * ((STANDARD.attention(task) - 0.5) ** 2).sum()  # error that zero weights make on A
+    unread = task.sigma**2 / 2 * ((STANDARD.attention(task) - 0.5) ** 2).sum()  # error of zero weights at omega = 1
     if first < 0 and last <= TIE * unread and semantic >= (1 - TIE) * unread:
         return NO_VALUE
     if first < 0 < min(last, gap(1.0, FLOOR_NODES // 2)):

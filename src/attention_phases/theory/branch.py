@@ -21,18 +21,19 @@ from . import equations
 from .equations import Averages, Overlaps
 from .setting import TINY_NUMBER, Hats, Setting, cholesky, solve_linear
 
-# For each form that the theory covers and each branch: the column of the teacher, counted from 1, that each column of
-# the student overlaps with, and whether the column overlaps with the positions. If two columns add up (rank 2),
-# rotating them changes nothing. With different overlaps q and V are diagonal by symmetry, which fixes the rotation.
+# For each form that the theory covers and for each branch: with which column of the teacher each column of the student
+# overlaps (counted from 1, or 0 for none), and whether it overlaps with the positions. A student of rank 2 does not
+# change if its two columns are rotated. If the columns have different overlaps, q and V are diagonal by symmetry, which
+# fixes the rotation.
 OVERLAP_PATTERNS = {
     "tied": {"semantic": ((1,), (0,)), "positional": ((0,), (1,)), "symmetric": ((0,), (0,))},
     "rank2": {"semantic": ((1, 0), (0, 1)), "positional": ((0, 0), (0, 1)), "both": ((1, 2), (0, 0))},
     "untied": {"semantic": ((1, 1), (0, 0)), "positional": ((0, 0), (1, 1)), "symmetric": ((0, 0), (0, 0))},
 }
-# No solution has coordinates beyond these bounds, which keep a wild step of the solver within the range of exp.
+# Bounds of the coordinates, which no solution reaches. They keep exp from overflowing after a large step of the solver.
 FARTHEST, FARTHEST_SHARE = 40.0, 15.0
-REACH = 0.05  # largest change of a coordinate up to which the minima of the last search are used
-PULL_ERRORS = 8  # threshold in standard errors; a standard error from few scrambles may be wrong by a quarter
+REACH = 0.05  # largest change of a coordinate at which the minima of the last search are reused
+PULL_ERRORS = 8  # a pull above this number of standard errors counts; with few scrambles they may be wrong by a quarter
 ROUNDS = 6  # largest number of searches made to confirm a fixed point
 
 
@@ -41,6 +42,8 @@ class BranchMap:
     """A branch of the state evolution for one student at one alpha, with the interface that the `solver` expects.
 
     The coordinates are the Cholesky factors of q and V, with the logarithms of their squared diagonals; the student's
+    share ``t = root(q)^-1 theta/sqrt(rho)`` of the teacher's fields, stretched to ``t artanh(|t|)/|t|``; and
+    m_k/sqrt(q_kk). Every point is admissible.
     """
 
     task: Task  #: teacher, data and penalty
@@ -55,7 +58,7 @@ class BranchMap:
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
         branches = [name for name, (along, _) in OVERLAP_PATTERNS[form].items() if max(along) <= teachers]
         along, places = OVERLAP_PATTERNS[form][check_choice("branch", self.branch, branches)]
-        # Which entries of each law's Cholesky factors, of theta and of m are coordinates.
+        # Indices of the entries of the Cholesky factors, of theta and of m that are coordinates.
         rows, columns = np.diag_indices(r) if self.architecture.rotates else np.tril_indices(r)
         self.lower = np.repeat(np.arange(laws), len(rows)), np.tile(rows, laws), np.tile(columns, laws)
         self.diagonal = np.flatnonzero(self.lower[1] == self.lower[2])
@@ -63,13 +66,13 @@ class BranchMap:
         self.places = np.flatnonzero(places)
         self.own = slice(2 * len(self.lower[0]), None)
         self.fields, self.dimensions = self.setting.fields, self.setting.dimensions
-        # A map with an overlap with the positions oscillates, with eigenvalues of -10 for the standard student.
-        # The damped iteration then has to keep more of the old value.
+        # On a branch that overlaps with the positions the iteration oscillates, with eigenvalues of -10 for the
+        # standard student. The damping must then be stronger.
         points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
         self.rough = RoughIteration(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
 
     def start(self) -> Overlaps:
-        """Return start overlaps inside the basin of the branch, close to the teacher or to the positional encoding."""
+        """Return initial overlaps in the basin of the branch, close to the teacher or to the positional encoding."""
         r, rho = self.architecture.rank, self.setting.rho
         largest = rho.max(axis=1)[:, None, None]
         V = 0.5 * self.setting.shares.sum(axis=0)[:, None, None] / (self.task.lam * max(1.0, self.alpha)) * np.eye(r)
@@ -83,7 +86,7 @@ class BranchMap:
         return Overlaps(largest * q, m, theta, V)
 
     def pack(self, overlaps: Overlaps) -> np.ndarray:
-        """Return the coordinates (n,) of overlaps, or (scrambles, n) if their first axis counts scrambles."""
+        """Convert overlaps to coordinates (n,), or (scrambles, n) if the overlaps are given for each scramble."""
         q, m, theta, V = overlaps
         roots = [cholesky(q), cholesky(V)]
         factors = [root[(..., *self.lower)] for root in roots]
@@ -96,7 +99,7 @@ class BranchMap:
         return np.concatenate((*factors, share[(..., *self.teacher)], places[..., self.places]), axis=-1)
 
     def unpack(self, x: np.ndarray) -> Overlaps:
-        """Return the overlaps at coordinates x (n,)."""
+        """Convert coordinates x (n,) to overlaps."""
         r, rho, count = self.architecture.rank, self.setting.rho, len(self.lower[0])
         laws, teachers = rho.shape
         factors = np.array((x[:count], x[count : 2 * count]))
@@ -113,11 +116,11 @@ class BranchMap:
         return Overlaps(q, m, roots[0] @ share, V)
 
     def average(self, x: np.ndarray, points: np.ndarray, lowest: np.ndarray, anew: bool) -> Averages:
-        """Return the averages at the coordinates x, by scramble."""
+        """Return the averages over the fields at the coordinates x, one per scramble."""
         return equations.average(self.setting, self.unpack(x), points, lowest, anew)
 
     def hats(self, x: np.ndarray, averages: Averages) -> Hats:
-        """Return the conjugates of the overlaps from the averages at x."""
+        """Compute the conjugates of the overlaps from the averages over the fields at x."""
         return equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
 
     def step(self, x: np.ndarray, averages: Averages) -> np.ndarray:
@@ -125,30 +128,31 @@ class BranchMap:
         return self.pack(equations.update(self.setting, self.hats(x, averages)))
 
     def gain(self, x: np.ndarray, averages: Averages):
-        """Return the largest gain of the overlaps that the branch holds at zero; above 1 the branch is a saddle."""
+        """Return the largest gain of the overlaps that are zero on this branch; above 1 the branch is a saddle."""
         of_theta, of_m = equations.gains(self.setting, self.alpha, self.unpack(x), averages)
         held = [gain for gain, free in ((of_theta, self.teacher[0]), (of_m, self.places)) if not len(free)]
         return np.maximum(held[0], held[-1])
 
     def is_pulled(self, averages: Averages) -> bool:
-        """Return whether clusters along the teacher pull on an overlap that the branch holds at zero.
+        """Return whether clusters along the teacher move an overlap that is zero on this branch.
 
-        If they do, the branch is not a solution. They do if not every cluster has a mirror image.
+        The branch is then not a solution. This happens if some cluster has no mirror image.
 
         averages: averages at a fixed point, by scramble
         """
         if not self.setting.leans.any():
             return False
-        rho = self.setting.rho.item()  # of tokens of one law and one teacher, see `Setting`
+        rho = self.setting.rho.item()  # one number, because `Setting` requires one law and one teacher
         to_teacher = averages.teacher_noise[:, 0, :, 0] / np.sqrt(rho) + averages.teacher_pull / rho
         held = [pull for pull, own in ((to_teacher, self.teacher[0]), (averages.pull, self.places)) if not len(own)]
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return the observables at x: test_mse, replicon (only on the kernel of two tokens), gain (only for one law).
+        """Return a dictionary of the observables test_mse, replicon and gain at the coordinates x.
 
-        A branch has a gain if it holds overlaps at zero, except the overlaps with a teacher along which clusters are
-        displaced.
+        The replicon exists only on the kernel of two tokens, and the gain only for tokens of one law. A branch has a
+        gain if some overlaps are zero on the branch. Overlaps with a teacher along which clusters are displaced do not
+        count.
         """
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:
@@ -160,7 +164,10 @@ class BranchMap:
         return values
 
     def losses(self, x: np.ndarray, averages: Averages) -> tuple:
-        """Return the training loss ``alpha E[ell(h*)]`` plus penalty (Eq. 14) and the free energy (Eq. 108) at x."""
+        """Return the training loss and the free energy at the coordinates x.
+
+        They are Eq. 14, ``alpha E[ell(h*)]`` plus the penalty, and Eq. 108.
+        """
         hats = self.hats(x, averages)
         free = equations.free_energy(self.setting, self.alpha, self.unpack(x), hats, averages.moreau)
         return self.alpha * averages.fitted_loss + equations.penalty(self.setting, hats), free
@@ -176,27 +183,31 @@ class RoughIteration(NamedTuple):
 
 
 class Net:
-    """A quadrature net (scrambles, N, dimensions) that stores the minima found in its last search.
+    """A quadrature net that stores the minima of its last search.
 
     Args:
+        points: (scrambles, N, dimensions)
         fields: number of fields of a sentence
         report: called with 1 after each average
     """
 
     def __init__(self, points: np.ndarray, fields: int, report: Callable[[int], object] | None = None):
-        # The two lowest minima of each point.
+        # `lowest` stores the two lowest minima of each point.
         self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return the averages of a `BranchMap` at x by scramble, with a search if `anew` or if x has moved far."""
+        """Return the averages of a `BranchMap` at the coordinates x, one per scramble.
+
+        The minima are searched for again if `anew`, or if x is far from the last search.
+        """
         averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
         self.calls += 1
         self.report(1)
         return averages
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
-        """Return whether an average at x needs a search. If it does, store x as the place of the last search."""
+        """Return whether an average at x needs a new search for the minima; if so, store x as the last search."""
         other = self.searched.shape != x.shape  # no search yet, or a search with another number of coordinates
         anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:
@@ -205,16 +216,16 @@ class Net:
 
 
 def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
-    """Return SciPy's result of Powell's hybrid method for ``displacement(x) = 0``."""
+    """Solve ``displacement(x) = 0`` by SciPy's version of Powell's hybrid method."""
     from scipy.optimize import root  # slow to import
 
-    # This is SciPy's smallest first step. A larger step can leave the branch or the domain of the equations.
+    # The factor 0.1 is SciPy's smallest first step. A larger step can leave the branch or the domain of the equations.
     options = {"eps": eps, "xtol": xtol, "maxfev": maxfev, "factor": 0.1}
     return root(displacement, x, method="hybr", options=cast(Any, options))  # scipy-stubs misspell `maxfev`
 
 
 def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
-    """Return a fixed point of a map, found by Powell's method on warm starts and confirmed by a search.
+    """Find a fixed point by Powell's method with minima from warm starts, and confirm it by a search for the minima.
 
     The function returns x at the last search, and the second value that `at` returned there.
 
@@ -229,7 +240,7 @@ def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1
         root = powell(lambda x: at(x, False)[0], x, maxfev, xtol, eps)
         x = root.x
         displacement, kept = at(x, True)
-        # If the displacement is larger than on warm starts, some points have a different lowest minimum.
+        # If the search makes the displacement larger, some points have a different lowest minimum.
         if not np.abs(displacement).max() > max(xtol, 2 * np.abs(root.fun).max()):
             break
     return x, kept

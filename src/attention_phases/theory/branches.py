@@ -1,4 +1,4 @@
-"""A branch of solutions at many alphas, each solved from the solution at a neighbouring alpha."""
+"""A branch of solutions at many alphas, where each computation starts from the solution at a neighbouring alpha."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
@@ -16,16 +16,19 @@ if TYPE_CHECKING:
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
 OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap that defines each branch
-# A branch ends for certain if it has ended at this number of consecutive alphas. At a single alpha, the start of the
-# solver may have missed the branch.
+# A branch counts as ended if the solver finds its end at this many consecutive alphas. At a single alpha, the solver
+# may have missed the branch.
 SURE_ENDS = 2
-# Where in the ascending list of alphas the search for a branch starts, as shares of its length. There may be several
-# places, because a branch need not exist at all alphas.
+# Positions in the ascending list of alphas at which the search for a branch starts, as fractions of the length of the
+# list. They are tried one after another, because a branch need not exist at all alphas.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 
 
 class Branch(dict[float, Solution]):
-    """Converged solutions by alpha, in ascending order; `stopped` has the reason for each alpha without a solution."""
+    """A dictionary of converged solutions by alpha, in ascending order.
+
+    `stopped` has the reason for each alpha without a solution.
+    """
 
     def __init__(self, task: Task, solutions: Mapping, stopped: Mapping, columns: Sequence = (), origin: Any = ()):
         super().__init__(sorted(solutions.items()))
@@ -34,11 +37,12 @@ class Branch(dict[float, Solution]):
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The alphas in ascending order, with the columns alpha, those of `row_of`, gain, saddle and reason.
+        """A table with a row for each alpha, sorted by alpha.
 
-        `saddle` is true if small overlaps that the branch holds at zero grow, so that a student close to the solution
-        moves to another branch. It is NA if the solution has no `gain`. `reason` says why there is no solution at an
-        alpha; it is empty if there is one.
+        The columns are alpha, the entries of `row_of`, gain, saddle and reason. `saddle` is true if overlaps that are
+        zero on the branch grow when they are small, so that a student close to the solution moves to another branch. It
+        is NA if the solution has no `gain`. `reason` says why there is no solution at an alpha. It is empty if there is
+        a solution.
         """
         import pandas as pd  # slow to import
 
@@ -53,7 +57,7 @@ class Branch(dict[float, Solution]):
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
-    """Return the result of `solve`, started from the solution `near`, or without a start if that does not converge.
+    """Return the result of `solve`, started from the solution `near`; if this fails, solve again without a start.
 
     A start from a neighbour fails more often at a jump of the branch than at its end.
     """
@@ -74,7 +78,7 @@ def follow(
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Branch:
-    """Return the solutions of one branch at several alphas, each started from its neighbour; see `solve`.
+    """Return the solutions of one branch at several alphas, each computed from the solution at a neighbouring alpha.
 
     >>> from attention_phases import Task, follow
     >>> branch = follow(Task(omega=0.3), "positional", [0.5, 1.0], points=256)
@@ -85,7 +89,8 @@ def follow(
 
     The search starts at the largest alpha and follows the branch from there to its ends, across gaps where the points
     are too few. For the positional branch it starts at the lower quartile of the alphas, then at the largest and at a
-    small alpha. A branch is not found if it does not exist at any of these alphas.
+    small alpha. A branch is not found if it does not exist at any of these alphas. The other
+    parameters are as for `solve`.
     """
     alphas = sorted(check_positive("alphas", alpha) for alpha in check_several("alphas", alphas, at_least=0))
     if not alphas:
@@ -115,7 +120,7 @@ def follow(
 
 
 def row_of(task: Task, solution: Solution) -> dict[str, float]:
-    """Return overlaps, losses and stability of a solution by name, and their standard errors as "q_error" and so on.
+    """Return the overlaps, losses and stability of a solution by name, with standard errors such as "q_error".
 
     For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For other students they are
     the overlaps of `flat_overlaps`, train_loss, test_mse and, if the branch has one, gain.

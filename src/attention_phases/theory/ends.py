@@ -1,4 +1,4 @@
-"""The alphas at which a branch of solutions ends, and the alpha at which it turns from a minimum into a saddle.
+"""The alphas at which a branch of solutions ends, or turns from a minimum into a saddle.
 
 `baseline.divergence_omega` finds the ends along omega.
 """
@@ -25,12 +25,13 @@ from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST
 if TYPE_CHECKING:
     import pandas as pd
 
-# Values of the overlap that defines a branch, at which the equations are solved: on the way to the end of the branch,
-# and near the end, from where alpha is extrapolated.
+# The equations are solved at these values of the overlap that defines a branch. `APPROACH` leads towards the end of the
+# branch, and alpha is extrapolated from `END_OVERLAPS`.
 APPROACH = (1.0, 0.7, 0.5, 0.4)
 END_OVERLAPS = (0.3, 0.2, 0.15, 0.1)
 LARGEST_END_ERROR = 0.2  # an end with a larger relative error counts as not found
-# The semantic minimum begins at some alpha, and the positional minimum ends at some alpha, if it ends at all.
+# The end of each branch that `spinodal` returns: the semantic minimum starts at some alpha, and the positional minimum
+# stops at some alpha, if at all.
 BORDERS = {"semantic": "start", "positional": "stop"}
 # Multiplying the fields of a branch by these factors gives the fields of its mirror image, in which the overlap that
 # defines the branch has the opposite sign.
@@ -47,7 +48,7 @@ def branch_end(
     seed: int = 0,
     report: Callable[[int], object] | None = None,
 ) -> Measured:
-    """Return the alpha at which a branch of the standard student ends, because the overlap that defines it vanishes.
+    """Return the alpha at which a branch of the standard student ends, because its defining overlap vanishes.
 
     This overlap is theta on the semantic branch and m on the positional branch. Where it vanishes, the branch meets
     the symmetric branch. The result is NaN if the solver fails or if the relative error exceeds `LARGEST_END_ERROR`.
@@ -73,7 +74,10 @@ def branch_end(
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
-        """Return the displacement at overlap `own` with alpha unknown: its mean, and its values for all scrambles."""
+        """Return the displacement of the map at the overlap `own`: the mean, and the values of all scrambles.
+
+        unknown: log q, log V and log alpha
+        """
         model = BranchMap(task, exp(unknown[2]), branch)
         point = np.array([*unknown[:2], own])
         moves = model.step(point, net.averages(model, point, anew)) - point
@@ -97,7 +101,7 @@ def branch_end(
 def branch_ends(
     task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: Any
 ) -> dict[str, tuple[Measured, str]]:
-    """Return the ends of a branch that lie inside the range of `alphas`, under "start" and "stop".
+    """Return the ends of a branch that lie inside the range of `alphas`, by the names "start" and "stop".
 
     Each end is a pair: its alpha, and the reason why no solution was found at the next alpha beyond it. If `branch_end`
     finds no end there, or one too far away, the end is placed halfway between the last alpha with a solution and the
@@ -113,8 +117,8 @@ def branch_ends(
             middle, step = (inside + outside) / 2, abs(inside - outside)
             end, cause = branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature), solutions.stopped
             cause = cause[outside].partition(":")[0]
-            ends[side] = end, BRANCH_END if cause == NO_RESOLUTION else cause  # the extrapolation shows that it ended
-            if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN, or not this end
+            ends[side] = end, BRANCH_END if cause == NO_RESOLUTION else cause  # the extrapolation shows an end
+            if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN or too far away
                 ends[side] = Measured(middle, step / 2), NO_CONVERGENCE
     return ends
 
@@ -167,7 +171,7 @@ def spinodal(
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (NO_VALUE, ""))
     least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
-    lasts = least.value > alphas[-1]  # an extrapolation beyond the range searched gives no limit
+    lasts = least.value > alphas[-1]  # a limit extrapolated beyond the range searched does not count
     reason = ""
     if np.isnan(end.value):
         edge = (max if branch == "positional" else min)(solutions, default=None)
@@ -186,7 +190,7 @@ def gain_crossing(
 ) -> Measured:
     """Return the alpha at which a branch turns from a saddle into a minimum, or NaN if it never does.
 
-    The turning point is where the gain passes 1 (the gain of the overlap that the branch holds at zero). The function
+    The turning point is where the gain passes 1 (the gain of the overlap that is zero on the branch). The function
     looks for two neighbouring alphas, the outer one a saddle and the inner one a minimum. It draws the secant through
     their gains, solves at its crossing, and draws the secant again.
 

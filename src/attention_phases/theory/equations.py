@@ -1,11 +1,11 @@
-"""One step of the state evolution (Result 4.2, Eqs. 7 to 14) for every student that the theory covers.
+"""One step of the state evolution, for every student that the theory covers.
 
-A sentence has L tokens, the student has r columns W of weights, and the teacher has t columns W*. The overlaps include
-the covariance Sigma of a token's entries: ``q = W^T Sigma W/d``, ``theta = W^T Sigma W*/d``, ``m = W^T p/sqrt(d)`` with
-the encoding p of a token of mark 1, and ``V = Sigma chi``.
-For one column and entries of variance sigma^2 these are the scalars of the main text. A token's fields are
-``w = root(q) x + m u`` and ``y = theta^T root(q)^-T x + rest z``. Here u is its mark, and x and z are standard normal
-variables that are correlated between tokens. The tokens have the same law, k = 1, or each has its own, k = L.
+The equations are Eqs. 7 to 14 (Result 4.2). A sentence has L tokens, the student has r columns W of weights, and the
+teacher has t columns W*. The overlaps include the covariance Sigma of a token's entries: ``q = W^T Sigma W/d``, ``theta
+= W^T Sigma W*/d``, ``m = W^T p/sqrt(d)`` with the encoding p of a token of mark 1, and ``V = Sigma chi``. For one
+column and entries of variance sigma^2 these are the scalars of the main text. A token's fields are ``w = root(q) x + m
+u`` and ``y = theta^T root(q)^-T x + rest z``. Here u is its mark, and x and z are standard normal variables that are
+correlated between tokens. The tokens have the same law, k = 1, or each has its own, k = L.
 """
 
 from math import gcd
@@ -22,13 +22,16 @@ from ..task import Task
 from .kernels import general, two_tokens
 from .setting import Hats, Setting, cholesky, largest_eigenvalue, mean_weights, mix, solve_linear
 
-# No fixed point reaches these bounds. They only keep a wild step of a solver in the domain of the equations.
-SMALLEST_REST = 1e-9  # smallest share of the variance of the teacher's field that the student's field leaves open
-LEAST_Q = 1e-12  # smallest q, in units of the teacher's q
+# These bounds only keep large steps of a solver in the domain of the equations. No fixed point reaches them.
+SMALLEST_REST = 1e-9  # smallest share of the variance of the teacher's field that the student cannot explain
+LEAST_Q = 1e-12  # smallest q, in units of sigma^2
 
 
 class Scalars(NamedTuple):
-    """The overlaps of one column of weights with one teacher (see the main text), as numbers or arrays."""
+    """The overlaps of one column of weights with one teacher, as numbers or arrays.
+
+    They are the overlaps of the main text of the paper.
+    """
 
     q: Any  #: ``sigma^2 |Q|^2/d``, overlap of the weights with themselves
     m: Any  #: Q.1/d, overlap with the positions
@@ -46,26 +49,27 @@ class Overlaps(NamedTuple):
 
     @classmethod
     def of(cls, q: Any, m: Any, theta: Any, V: Any) -> "Overlaps":
-        """Return the overlaps of one column with one teacher, from their `scalars`."""
+        """Convert the scalar overlaps of one column with one teacher to arrays."""
         q, m, theta, V = (np.asarray(value)[..., None] for value in (q, m, theta, V))
         return cls(q[..., None, None], m, theta[..., None, None], V[..., None, None])
 
     @property
     def scalars(self) -> Scalars:
-        """The overlaps as scalars, for one column, one teacher and tokens of one law."""
+        """The overlaps as scalars, if there is one column, one teacher and one law of the tokens."""
         values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
         return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
 
     @property
     def plain(self) -> "Scalars | Overlaps":
-        """The overlaps, as `scalars` if there is one column, one teacher and one law."""
+        """The overlaps in their simplest form: `scalars` if there is one column, one teacher and one law."""
         return self.scalars if self.q.shape[-3:] == self.theta.shape[-3:] == (1, 1, 1) else self
 
 
 class Averages(NamedTuple):
-    """Expectations over the fields, with g = (c x V)^-1 (h* - w); an additional first axis may count scrambles.
+    """Expectations over the fields; an additional first axis may count scrambles.
 
-    A sum over tokens is over the tokens of one law. For independent tokens c = 1, and for one column g = (h* - w)/V.
+    They contain g = (c x V)^-1 (h* - w) with the Kronecker product c x V. A sum over tokens is over the tokens of one
+    law. For independent tokens c = 1, and for one column g = (h* - w)/V.
     """
 
     power: Any  #: E[g^T c g] (k, r, r), which is q_hat divided by alpha
@@ -82,7 +86,7 @@ class Averages(NamedTuple):
 
 
 def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:
-    """Return the averages over the fields at given overlaps, by scramble.
+    """Return the averages over the fields at given overlaps, one per scramble.
 
     Args:
         points: (scrambles, N, L (r + t)), from `gaussian_points`
@@ -96,7 +100,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     if not setting.fast:
         means = _general_means(points, lowest, setting, overlaps, anew)
         return Averages(*means, response=np.full(len(points), np.nan))
-    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # axes of each entry, without that of scrambles
+    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # axes of each entry, without the axis of scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
     (means,) = map_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
     means[:, 4:7] += unfitted_loss(task)
@@ -104,7 +108,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
 
-@np.errstate(all="ignore")  # a wild step of a search may overflow
+@np.errstate(all="ignore")  # a large step of a search may overflow
 def _general_means(points, lowest, setting, overlaps, anew):
     """Return all entries of `Averages` except the last; its arrays are (scrambles, L, r or t, n) with n points."""
     architecture, (scrambles, n, _) = setting.architecture, points.shape
@@ -114,7 +118,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
     independent = [part.reshape(scrambles, tokens, -1, n) for part in np.split(numbers, [tokens * r], axis=1)]
     x, z = (_mix_tokens(mixing, part) for part in independent)
-    # Cluster of each point, from its last variable.
+    # The last variable of a point selects the cluster.
     choices = np.searchsorted(setting.odds.cumsum()[:-1], ndtr(points[..., -1]))
     marks, leans = (np.moveaxis(of_choice[choices], 2, 1)[:, :, None] for of_choice in (setting.marks, setting.leans))
     w = root[of] @ x + marks * overlaps.m[:, None] + leans * overlaps.theta[0, :, :1] / setting.rho[0, 0]
@@ -125,8 +129,8 @@ def _general_means(points, lowest, setting, overlaps, anew):
     A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of]).reshape(tokens * r, -1)
     reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of]).ravel()
     w = np.ascontiguousarray(np.moveaxis(w.reshape(scrambles, tokens * r, n), 1, 2))
-    # The number of points per call. The time of a search grows like the number of fields to the power 4, and a call
-    # should take less than a second if possible.
+    # The number of points per call, so that a call takes less than a second if possible. The time of a search grows
+    # like the fourth power of the number of fields.
     some = gcd(scrambles * n, 2 ** max(0, (10 if anew else 12) - tokens * r // 2))
     parts = tuple(part.reshape(-1, some, *part.shape[2:]) for part in (w, np.ascontiguousarray(Y), lowest))
     problem = anew, setting.covariance, architecture.score, A, reach
@@ -174,32 +178,45 @@ def loss_of(task: Task) -> tuple[float, float, float, float]:
 
 
 def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
-    """Return the best values T_a = (1 + Y_aa - Y_ab)/2 of S_11 and S_22, for teacher fields y (2, N)."""
+    """Return the values of S_11 and S_22 that fit the teacher best, given the teacher's fields y (2, N).
+
+    They are T_a = (1 + Y_aa - Y_ab)/2.
+    """
     omega, _, *leans = loss_of(task)
     return (1 - omega) * own_attention(y) + omega * (1 + np.array(leans)[:, None]) / 2
 
 
 def bends(h, targets, variance: float) -> tuple:
-    """Return the entries 11, 12, 22 of the Hessian of the loss at fields h (2, ...) and targets (2, ...)."""
+    """Return the entries 11, 12 and 22 of the Hessian of the loss at given fields and targets.
+
+    Fields h and targets are (2, ...).
+    """
     return two_tokens.derivatives.py_func(*own_attention(h), *h, *targets, variance)[2:]
 
 
 def hessians(h: np.ndarray, targets: np.ndarray, variance: Any) -> np.ndarray:
-    """Return the Hessians (N, 2, 2) of the loss at fields h (2, N) and targets (2, N); variances may be (N,)."""
+    """Return the Hessians (N, 2, 2) of the loss at given fields and targets.
+
+    Fields h and targets are (2, N). The variance is a number or (N,).
+    """
     h11, h12, h22 = bends(h, targets, variance)
     return np.array([[h11, h12], [h12, h22]]).T
 
 
 def unfitted_loss(task: Task) -> float:
-    """Return the loss of two tokens that no student can fit, because rows of A need not sum to 1 as rows of S do."""
+    """Return the part of the loss of two tokens that no student can fit.
+
+    It is not zero if the rows of A do not sum to 1, because the rows of S do.
+    """
     (a11, a12), (a21, a22) = task.matrix
     return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
 
 
 def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``root^-1 theta`` (k, r, t), and the Cholesky factors (k, t, t) of a conditional covariance.
+    """Return the law of the teacher's fields when the student's fields are given.
 
-    It is the covariance of the teacher's fields when the student's fields are given.
+    The first result is ``root^-1 theta`` (k, r, t), which gives the conditional mean. The second result holds
+    the Cholesky factors (k, t, t) of the conditional covariance.
     """
     aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
@@ -207,12 +224,12 @@ def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray)
 
 
 def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> Hats:
-    """Return the conjugates (Eq. 7) from the averages at `overlaps`.
+    """Compute the conjugates of the overlaps from the averages over the fields.
 
-    V_hat is computed from E[g^T x] and E[g^T z], which Gaussian integration by parts turns into mean derivatives of g
-    by w and y. The mean of the derivative itself would miss the jumps of the proximal point. The conjugate of an
-    overlap that a branch holds at zero is zero. Clusters along the teacher add a force on the weights towards the
-    teacher.
+    This is Eq. 7. V_hat is computed from E[g^T x] and E[g^T z], which Gaussian integration by parts turns into mean
+    derivatives of g by w and y. The mean of the derivative itself would miss the jumps of the proximal point. The
+    conjugate of an overlap that is zero on a branch is zero, too. Clusters along the teacher add a force on the weights
+    towards the teacher.
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
     aligned, rest = teacher_given_student(setting, root, overlaps.theta)
@@ -224,7 +241,10 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
 
 
 def update(setting: Setting, hats: Hats) -> Overlaps:
-    """Return the overlaps after one step, from the conjugates (Eq. 8)."""
+    """Compute the overlaps after one step from the conjugates.
+
+    This is Eq. 8.
+    """
     moments, shares = mean_weights(setting, hats), setting.shares.T
     m = setting.spectrum.weights @ moments.encoding
     q, least = mix(shares, moments.square), LEAST_Q * setting.task.sigma**2
@@ -233,9 +253,9 @@ def update(setting: Setting, hats: Hats) -> Overlaps:
 
 
 def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, moreau):
-    """Return the zero-temperature free energy (Eq. 108), stationary in all overlaps and conjugates at a fixed point.
+    """Return the zero-temperature free energy, which equals the training loss at a fixed point.
 
-    At a fixed point it equals the training loss. `moreau` is E[Moreau envelope].
+    This is Eq. 108. At a fixed point it is stationary in all overlaps and conjugates. `moreau` is E[Moreau envelope].
     """
     coupling = (hats.q * overlaps.V - hats.V * overlaps.q).sum((-3, -2, -1)) / 2
     coupling += (hats.m * overlaps.m).sum(-1) + (hats.theta * overlaps.theta).sum((-3, -2, -1))
@@ -248,11 +268,12 @@ def penalty(setting: Setting, hats: Hats):
 
 
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
-    """Return the gains: the largest factors by which one step multiplies a small theta or a small m held at zero.
+    """Return the gains: the largest factors by which one step multiplies a small theta and a small m.
 
-    If a gain is above 1 the solution is a saddle: a student close to the semantic solution moves towards the positions,
-    or a student close to the positional solution moves towards the teacher. All tokens must have the same law. The
-    derivatives are computed with integration by parts, as V_hat.
+    They matter for an overlap that is zero on the branch. If a gain is above 1 the solution is a saddle: a student
+    close to the semantic solution moves towards the positions, or a student close to the positional solution moves
+    towards the teacher. All tokens must have the same law. The derivatives are computed with integration by parts, as
+    for V_hat.
     """
     share, eigenvalues, teacher, encoding = setting.spectrum
     response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response

@@ -18,8 +18,8 @@ from ..model.architectures import STANDARD, Architecture
 from ..quadrature import LARGEST_NET
 from ..task import Cluster, Task
 
-TINY_NUMBER = 1e-300  # avoids 0/0 where the field of a branch vanishes at its end
-SMALLEST_STIFFNESS = 1e-3  # smallest stiffness in units of lambda, a bound that only a wild step of a solver can reach
+TINY_NUMBER = 1e-300  # avoids 0/0 at the end of a branch, where a field vanishes
+SMALLEST_STIFFNESS = 1e-3  # smallest stiffness in units of lambda; only a large step of a solver reaches this bound
 
 
 class Spectrum(NamedTuple):
@@ -79,7 +79,7 @@ class Setting:
 
     @property
     def fields(self) -> int:
-        """The number L r of fields that the student has for one sentence."""
+        """The number L r of the student's fields for one sentence."""
         return self.architecture.tokens * self.architecture.rank
 
     @property
@@ -95,7 +95,10 @@ class Setting:
 
 
 class Hats(NamedTuple):
-    """The conjugates q_hat, ... of the overlaps (Eq. 7), shaped like the overlaps; a first axis may count scrambles."""
+    """The conjugates of the overlaps, in arrays of the same shapes as the overlaps; a first axis may count scrambles.
+
+    They are q_hat, m_hat, theta_hat and V_hat of Eq. 7.
+    """
 
     q: Any  #: conjugate of q
     m: Any  #: conjugate of m
@@ -104,7 +107,10 @@ class Hats(NamedTuple):
 
 
 class MeanWeights(NamedTuple):
-    """Averages over the law of the student's weights W along one direction, for each of n groups of directions."""
+    """Averages over the law of the student's weights W, for each of n groups of embedding directions.
+
+    The weights are along one direction of the group.
+    """
 
     response: Any  #: dW/dB (n, r, r)
     square: Any  #: W W^T (n, r, r)
@@ -115,7 +121,10 @@ class MeanWeights(NamedTuple):
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
-    """Return the `MeanWeights` of a student with any number of columns, or with one if there is an l1 penalty."""
+    """Return the `MeanWeights` of a student.
+
+    With an l1 penalty, student and teacher have one column each.
+    """
     if setting.task.l1:
         return _shrunk_weights(setting, hats)
     _, eigenvalues, teacher, encoding = setting.spectrum
@@ -132,7 +141,10 @@ def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
 
 
 def mix(shares: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Return weighted sums of matrices (..., k, r, t) with the weights `shares` (n, k), as (..., n, r, t)."""
+    """Return n weighted sums of k matrices, with the weights `shares`.
+
+    The weights are (n, k), the matrices are (..., k, r, t), and the sums are (..., n, r, t).
+    """
     *scrambles, _, r, t = matrices.shape
     return (shares @ matrices.reshape(*scrambles, -1, r * t)).reshape(*scrambles, len(shares), r, t)
 
@@ -148,14 +160,14 @@ def _shrunk_weights(setting, hats):
     D = np.maximum(task.lam + V, SMALLEST_STIFFNESS * task.lam)
     mean = np.sqrt(encoding) * hats.m
     others = _soft(mean, q, task.l1)
-    # Weights for which the teacher's entry is not zero.
+    # Moments of the weights along directions in which the teacher's entry is not zero.
     own = _soft(mean, q + theta**2 * teacher / task.density, task.l1)
     kept, shrunk, size, square = (task.density * a + (1 - task.density) * b for a, b in zip(own, others))
     return MeanWeights(
         response=(kept / D)[..., None, None],
         square=(square / D**2)[..., None, None],
         encoding=(shrunk * np.sqrt(encoding) / D)[..., None],
-        # By Gaussian integration by parts over the teacher's entries.
+        # This formula follows by Gaussian integration by parts over the teacher's entries.
         teacher=(own[0] * theta * teacher / D)[..., None, None],
         penalty=task.lam * square / (2 * D**2) + task.l1 * size / D,
         energy=-square / (2 * D),
@@ -163,7 +175,9 @@ def _shrunk_weights(setting, hats):
 
 
 def _soft(mean, variance, threshold):
-    """Return the probability that B ~ N(mean, variance) exceeds the threshold in size, and three moments of soft(B).
+    """Return the probability that ``|B|`` exceeds the threshold, and three moments of soft(B).
+
+    B ~ N(mean, variance) is a Gaussian variable.
 
     The moments are the mean of soft(B), of its size and of its square.
     """
@@ -178,17 +192,17 @@ def _soft(mean, variance, threshold):
 
 
 def cholesky(A: np.ndarray) -> np.ndarray:
-    """Return the Cholesky factors of positive definite matrices (..., r, r)."""
+    """Return the Cholesky factors of an array of positive definite matrices."""
     return np.sqrt(A) if A.shape[-1] == 1 else np.linalg.cholesky(A)
 
 
 def solve_linear(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return A^-1 B for matrices A (..., r, r) and B (..., r, t)."""
+    """Return A^-1 B for arrays of matrices A (..., r, r) and B (..., r, t)."""
     return B / A if A.shape[-1] == 1 else np.linalg.solve(A, B)
 
 
 def inverse(A: np.ndarray, least: float) -> np.ndarray:
-    """Return the inverse of symmetric matrices (..., r, r), with eigenvalues below `least` raised to `least`."""
+    """Return the inverses of symmetric matrices, with eigenvalues below `least` raised to `least`."""
     if A.shape[-1] == 1:
         return 1 / np.maximum(A, least)
     values, axes = np.linalg.eigh(A)
@@ -196,5 +210,5 @@ def inverse(A: np.ndarray, least: float) -> np.ndarray:
 
 
 def largest_eigenvalue(A: np.ndarray) -> np.ndarray:
-    """Return the largest real part of an eigenvalue of matrices (..., r, r), as an array (...)."""
+    """Return the largest real part of the eigenvalues of each matrix in an array."""
     return A[..., 0, 0] if A.shape[-1] == 1 else np.linalg.eigvals(A).real.max(axis=-1)

@@ -20,23 +20,21 @@ from .branch import BranchMap, Net, polish
 from .equations import Overlaps, Scalars, named_overlaps
 
 TOLERANCE = 1e-6  # largest residual of a solution
-# Where the proximal point jumps, averages over N points change in steps of order 1/N and may step over the fixed point.
+# Because the proximal point jumps, averages over N points change in steps of order 1/N, which may skip the fixed point.
 # The remaining distance is accepted if it is below this share of the standard error.
 UNRESOLVED_SHARE = 0.2
-SMALLEST_OVERLAP = 1e-2  # smallest size of the coordinates that define a branch; below it the branch has ended
-# Largest value of three standard errors, relative to the largest overlap, at which an overlap of zero shows an end.
+SMALLEST_OVERLAP = 1e-2  # a branch has ended if the coordinates that define it are smaller than this
+# If an overlap is zero within its error, the branch has ended if three standard errors are below this value, relative
+# to the largest overlap. Otherwise the error is too large to decide.
 RESOLVED_ERROR = 0.1
 DAMPED_STEPS = 400  # largest number of damped steps towards a fixed point
-# Steps of central differences in the coordinates of a branch. Because the proximal point jumps, each of N points
-# changes an average by a step, and the noise of a derivative grows like 1/sqrt(N STEP). The wide step is for few
-# points.
+# Steps of central differences in the coordinates of a branch. Because the proximal points jump, derivatives are noisy:
+# with N points, the noise is proportional to 1/sqrt(N STEP). The wide step is for few points.
 STEP, WIDE_STEP = 1e-2, 1e-1
-FEW_POINTS = 2**11  # total number of points of all scrambles below which the derivatives may be noise
-LARGEST_NOISE = (
-    1.0  # largest standard error of the derivatives that is accepted, in units of the response that they give
-)
+FEW_POINTS = 2**11  # total number of points in all scrambles below which the derivatives may be only noise
+LARGEST_NOISE = 1.0  # largest noise of the derivatives that is accepted, see `LinearExpansion`
 
-# Reasons why a solution failed. In a result a colon and a remedy may follow.
+# Reasons why a solution failed. In the result of `solve`, a colon and a remedy may follow.
 NO_CONVERGENCE = "did not settle"
 NO_RESOLUTION = "not resolved"
 BRANCH_END = "branch has ended"
@@ -72,8 +70,8 @@ class Solution:
     #: deviations from the mean, taken from the free energy, for the error of a difference between two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
     replicon: float = nan  #: ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student
-    #: Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
-    #: solution is a saddle in their direction. NaN if no overlap is held at zero (semantic branch of rank 2).
+    #: Largest factor by which one step of the map multiplies small overlaps that are zero on the branch. Above 1 the
+    #: solution is a saddle in their direction. NaN if no overlap is zero (semantic branch of rank 2).
     gain: float = nan
     origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
 
@@ -82,19 +80,20 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether this is a solution of its branch, which means that `reason` is empty."""
+        """Whether the solver found a solution on this branch, which means that `reason` is empty."""
         return not self.reason
 
     @property
     def stderr(self) -> dict:
-        """Standard errors of everything in `spread` over the scrambles: floats, or arrays for matrices of overlaps.
+        """Standard errors of all quantities in `spread`, as floats, or as arrays for matrices of overlaps.
 
-        They are of first order, and too small close to the end of a branch.
+        They follow from the spread over the scrambles. They are of first order, and too small close to the end of a
+        branch.
         """
         return {name: standard_error(values) for name, values in self.spread.items()}
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
-        """Return a pair (value, standard error) for each overlap by name, see `named_overlaps`."""
+        """Return the overlaps by name, each as a pair (value, standard error); see `named_overlaps`."""
         moved = type(self.overlaps)(*(self.spread[name] for name in Overlaps._fields))
         values, spread = named_overlaps(self.overlaps, variance, flat), named_overlaps(moved, variance, flat)
         return {name: (value, standard_error(spread[name])) for name, value in values.items()}
@@ -111,7 +110,9 @@ def solve(
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Solution:
-    """Return the fixed point of the state evolution on one branch (Eqs. 7 and 8).
+    """Return the fixed point of the state evolution on one branch.
+
+    It solves Eqs. 7 and 8.
 
     >>> from attention_phases import Task, solve
     >>> solution = solve(Task(omega=0.3), alpha=2.0, branch="semantic", points=256)
@@ -161,20 +162,20 @@ def _lies_on(model: BranchMap, start: Any) -> bool:
 def solve_model(
     model: BranchMap, points: np.ndarray, start: Any = None, report: Callable[[int], object] | None = None
 ) -> Solution:
-    """Return the fixed point of a model on points (scrambles, N, dimensions).
+    """Find the fixed point of a model on given quadrature points.
 
-    A damped iteration on few points, or a `start`, gives a point close to it. Powell's hybrid method on all points
-    finds it.
+    The points are (scrambles, N, dimensions). A damped iteration on few points, or a `start`, gives a point close to
+    the fixed point. Powell's hybrid method on all points then finds the fixed point.
     """
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # if a value is not finite, the solution has the reason `NO_CONVERGENCE`
         if start is None:
-            x = model.pack(model.start())  # inside the basin of the branch
+            x = model.pack(model.start())  # a point in the basin of the branch
             last, share = 0 * x, 1 - model.rough.kept
             for _ in range(DAMPED_STEPS):
                 move, _ = displacement(model, x, few)
-                if move @ last < -(last @ last):  # the iteration overshoots by more each time
+                if move @ last < -(last @ last):  # each step overshoots more than the last
                     share /= 2
                 x, last = x + share * move, move
                 if np.abs(move).max() < model.rough.near:
@@ -186,24 +187,30 @@ def solve_model(
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
-    """Return the displacement of x (n,) by one step of a model's map, and the averages at x by scramble."""
+    """Return the displacement of x (n,) in one step of the map of a model, and the averages of each scramble at x."""
     averages = net.averages(model, x, anew)
     return model.step(x, pool(averages)) - x, averages
 
 
 def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: float = STEP) -> np.ndarray:
-    """Return central differences of an array ``at(x)`` with respect to the coordinates x (n,), on a new last axis."""
+    """Differentiate an array-valued function of the coordinates x (n,) by central differences.
+
+    The derivatives of ``at(x)`` are on a new last axis.
+    """
     sides = [(at(x + shift), at(x - shift)) for shift in step * np.eye(len(x))]
     return np.stack([(above - below) / (2 * step) for above, below in sides], axis=-1)
 
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether a root is found: the residual is small, or the distance `left` (n,) is far below the errors."""
+    """Return whether a root is found: the residual is small, or the distance to the root is far below the errors.
+
+    left: distance to the root in each coordinate, (n,)
+    """
     return residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED_SHARE * errors).all())
 
 
 def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether the coordinates `own`, which define a branch, differ from zero by more than their errors."""
+    """Return whether the coordinates `own` that define a branch differ significantly from zero."""
     return bool((np.abs(own) > np.maximum(SMALLEST_OVERLAP, 3 * errors)).all())
 
 
@@ -240,7 +247,7 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     noisy = net.points[:, :, 0].size < FEW_POINTS and given.noise > LARGEST_NOISE
     if noisy and (wide := _linear_at(model, x, averages, net, WIDE_STEP)).noise < given.noise:
         judged, given = wide, max(given, wide, key=lambda each: each.errors.max())
-    # Derivative with respect to alpha at fixed averages.
+    # Derivative of the map with respect to alpha, at fixed averages.
     above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
     drift = (above - below) / (2 * model.alpha * STEP)
     overlaps = model.unpack(x).plain
@@ -286,7 +293,7 @@ def _linear_at(model, x, averages, net, step) -> LinearExpansion:
     """
 
     def at(x):
-        """Return the images of x by each scramble, the image by all scrambles, and the observables, as one array."""
+        """Return the images of x under each and under all scrambles, and the observables, as one array."""
         each = net.averages(model, x)
         means = pool(each)
         return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])
@@ -305,14 +312,13 @@ def _reason_against(model, x, averages, linear, noisy) -> str:
     noisy: whether there are so few points that the derivatives over `STEP` are noise
     """
     own, errors = x[model.own], linear.errors
-    doubt = (
-        noisy and linear.noise > LARGEST_NOISE
-    )  # the standard errors are unreliable, so only an overlap of order one counts
+    # If the standard errors are unreliable, only an overlap of order one counts as different from zero.
+    doubt = noisy and linear.noise > LARGEST_NOISE
     left = np.linalg.solve(np.eye(len(x)) - linear.jacobian, linear.displacement)
     if not is_settled(np.abs(linear.displacement).max(), left, errors):
         return NO_CONVERGENCE
     if not is_present(own, errors[model.own]) or (doubt and (np.abs(own) < 1).any()):
-        # If the weights vanish, the errors of their overlaps vanish as well.
+        # If the weights vanish, the errors of the overlaps vanish as well.
         size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))
         return BRANCH_END if not doubt and (3 * size * errors[model.own] <= RESOLVED_ERROR).all() else NO_RESOLUTION
     if not (np.linalg.eigvals(linear.jacobian).real < 1).all():

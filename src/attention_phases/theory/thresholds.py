@@ -21,16 +21,17 @@ from .solver import Solution
 if TYPE_CHECKING:
     import pandas as pd
 
-# The branches that each threshold compares; the linear one compares a single branch with the linear model.
+# The branches that each threshold compares. For the threshold "linear", one branch is compared with the linear model.
 COMPARED_BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
-SMALLEST, LARGEST = 0.2, 12.8  # range of alpha in which thresholds are searched
+SMALLEST, LARGEST = 0.2, 12.8  # range of alpha in which thresholds are searched for
 SEARCH_RANGE = f"between alpha = {SMALLEST} and {LARGEST}"
-# Points per scramble for the search, and for the first stage of the refinement. The second stage uses all points.
+# Numbers of points per scramble for the search and for the first stage of Newton's method. The second stage uses all
+# points.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
-# Sizes of a step in alpha: Newton's method takes over at the first. It ends at the second on some of the points, and at
-# the third on all points.
+# Steps in alpha at which the search ends, Newton's method on some of the points ends, and Newton's method on all points
+# ends.
 ROUGH_STEP, MIDDLE_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
-NEWTON_STEPS = 10  # largest number of Newton steps on each number of points
+NEWTON_STEPS = 10  # largest number of Newton steps in each stage
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Threshold:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a threshold."""
+        """Whether the threshold was found."""
         return not isnan(self.alpha.value)
 
 
@@ -56,7 +57,10 @@ NO_THRESHOLD = Threshold(NO_VALUE, {})
 
 
 class Gap(NamedTuple):
-    """The difference that falls through zero at a threshold, at one alpha, with its derivative and standard error."""
+    """The difference that changes sign at a threshold, at one alpha, with its derivative and standard error.
+
+    The difference becomes negative as alpha grows.
+    """
 
     value: float  #: difference of two losses or test errors
     slope: float  #: derivative of the difference with respect to alpha
@@ -65,7 +69,10 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
-        """Return the gap between the free energies of two solutions, or the test errors of one and the linear model."""
+        """Return the gap between two solutions, or between one solution and the linear model.
+
+        It is the difference of the free energies of two solutions, or of the test errors of one solution and the model.
+        """
         first, *others = solutions.values()
         if not others:
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
@@ -77,7 +84,7 @@ class Gap(NamedTuple):
 
     @property
     def alpha(self) -> float:
-        """The alpha of the solutions."""
+        """The alpha at which the solutions were computed."""
         return next(iter(self.solutions.values())).alpha
 
     @property
@@ -86,7 +93,7 @@ class Gap(NamedTuple):
         return all(solution.converged for solution in self.solutions.values())
 
 
-# A function that returns the gap at an alpha, with a number of points per scramble, starting from solutions close by.
+# A function of alpha, the number of points per scramble, and solutions to start from. It returns the gap.
 GapAt = Callable[[float, int, Mapping[str, Solution]], Gap]
 
 
@@ -147,7 +154,7 @@ def threshold(
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
     """Return the threshold that Newton's method reaches from a guess, on some of the points and then on all points.
 
-    A step out of the interval in which the gap falls through zero is replaced by a bisection of the interval. Otherwise
+    A step out of the interval in which the gap changes sign is replaced by a bisection of the interval. Otherwise
     Newton's method would step over the beginning of a branch, where the branch bends strongly.
     """
     alpha, known = guess.alpha.value, guess.solutions
@@ -157,7 +164,7 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             gap = gap_at(alpha, count, known)
             known, step = gap.solutions if gap.exists else known, gap.value / gap.slope
             low, high = (low, alpha) if gap.exists and gap.value <= 0 else (alpha, high)
-            # Newton's next step would be of the order of this one squared.
+            # The next step of Newton's method would be of the order of this step squared.
             settled = gap.exists and min(abs(step), high - low) <= (LAST_STEP if count == points else MIDDLE_STEP)
             alpha = max(alpha - step, SMALLEST)
             if high < np.inf and not (gap.exists and low <= alpha <= high):
@@ -173,7 +180,7 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
 
 
 def _search(gap_at: GapAt, points: int) -> Threshold:
-    """Return a guess of the alpha at which the gap falls through zero, to `ROUGH_STEP`, or why there is none.
+    """Return a guess of the alpha at which the gap changes sign, to `ROUGH_STEP`, or why there is none.
 
     The sign change is searched for between neighbours of a doubling grid. Its steps are too long to follow a branch, so
     each solution starts anew.
@@ -201,7 +208,7 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
     """Return the guess of `_search` between two gaps; each evaluation starts from the solutions of the previous one."""
     from scipy.optimize import brentq  # slow to import
 
-    known = {left.alpha: left, right.alpha: right}  # in the order of evaluation
+    known = {left.alpha: left, right.alpha: right}  # gaps in the order of evaluation
 
     def value_at(alpha):
         if alpha not in known:
@@ -213,7 +220,9 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
 
 
 def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Solution]) -> "pd.DataFrame":
-    """Return the training loss of one branch minus the training loss of the positional branch, where both exist.
+    """Return the training loss of one branch minus the training loss of the positional branch.
+
+    The table has a row for each alpha at which both branches exist.
 
     The solutions are given by alpha, from `branches.follow` on the same points. The columns of the table are alpha,
     train_loss, train_loss_error and the gain of the first branch, which is a saddle if its gain is above 1.
@@ -229,14 +238,17 @@ def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Sol
 
 
 def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return in order the zeros at which values (n,) at increasing x (n,), linearly interpolated, become negative."""
+    """Return the x at which linearly interpolated values change from positive to negative.
+
+    The values (n,) are given at increasing x (n,). The results are in ascending order.
+    """
     before = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
     share = values[before] / (values[before] - values[before + 1])
     return x[before] + share * (x[before + 1] - x[before])
 
 
 def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
-    """Return a start for `threshold`: the last alpha at which the gap between known solutions falls through zero.
+    """Return a start for `threshold`: the largest alpha at which the gap between known solutions becomes negative.
 
     The solutions are branches[branch][alpha], and `baseline` is the test error of the linear model.
     """

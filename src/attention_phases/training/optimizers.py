@@ -18,17 +18,17 @@ from ..model import students, two_tokens
 from ..model.architectures import FORMS
 
 STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
-# Standard deviation of the noise on a start. With "near_semantic" the noise is as large as Q*, but the student remains
-# in the semantic valley.
+# Standard deviation of the noise that is added to a start. With "near_semantic" the noise is as large as Q*, but the
+# student remains in the semantic valley.
 START_NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
 ENCODING_START = 0.3  # value of all weights of the start "encoding"
 GD_RATE, GD_STEPS = 0.15, 5000  # learning rate and number of steps, as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # learning rate and number of steps, as published
 LBFGS_TOLERANCE = 1e-4  # largest Euclidean norm of the gradient of R at convergence
 LBFGS_STEPS = 5000  # largest number of steps of L-BFGS
-# For the check of a user-defined gradient: the relative change of the weights, and the relative error accepted.
+# For the check of a user-defined gradient: the change of the weights, and the accepted error relative to the risk.
 NUDGE, GRADIENT_ERROR = 1e-3, 1e-3
-LOSS_RESOLUTION = 1e-7  # minima whose R/d differ by less may be the same minimum, reached with incomplete convergence
+LOSS_RESOLUTION = 1e-7  # minima with a smaller difference of R/d may be one minimum, reached only approximately
 
 
 class TrainingSet(Protocol):
@@ -40,7 +40,7 @@ class TrainingSet(Protocol):
         ...
 
     def double(self) -> Any:
-        """Return a copy in float64, with which L-BFGS continues if float32 has stopped it."""
+        """Return a copy in float64, with which L-BFGS continues if rounding in float32 has stopped the minimisation."""
         ...
 
 
@@ -170,7 +170,7 @@ def fit(
     seconds = (time.perf_counter() - began) / len(ends)
     risk, tolerance, fits = with_l1(risk, l1), settings.get("tolerance", LBFGS_TOLERANCE), []
     for weights, count in zip(ends, steps):
-        # One student at a time, so that the other students do not change the digits.
+        # Evaluate one student at a time, because a batch of students would change the digits.
         value, gradient = risk(data, weights[None], lam)
         size = torch.linalg.vector_norm(gradient).item()
         converged = size <= tolerance and bool(value.isfinite())
@@ -179,9 +179,9 @@ def fit(
 
 
 def _check_starts(data: Any, starts: Any) -> Tensor:
-    """Return initial weights as a tensor after a check that they are finite and have the right number."""
+    """Return initial weights as a tensor; raise `BadInput` if they are not finite or have a wrong shape."""
     try:
-        starts = torch.as_tensor(starts).detach().clone()  # a tensor of inference mode could not be differentiated
+        starts = torch.as_tensor(starts).detach().clone()  # inference tensors cannot be differentiated
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("starts", starts, "an array of weights (k, p)") from None
     sizes = getattr(data, "sizes", None)
@@ -208,7 +208,7 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
         raise BadInput("risk of the starts", parts[0].detach(), "finite")
 
     def as_told(weights: Tensor) -> Tensor:
-        """Return the risk, with the returned gradient as its derivative for autograd."""
+        """Return the risk such that autograd differentiates it by the gradient that the user returns."""
         values, gradient = (part.detach().double() for part in risk(data, weights.detach().to(starts), lam))
         return values + (gradient * (weights - weights.detach())).sum(1)
 
@@ -224,7 +224,10 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
 def gradient_descent(
     data: Any, lam: float, starts: Tensor, risk: Risk = two_tokens.risk, rate: float = GD_RATE, steps: int = GD_STEPS
 ) -> tuple[Tensor, list[int]]:
-    """Minimise the risk by full-batch gradient descent: `steps` steps Q <- Q - rate grad R(Q) with the penalty."""
+    """Minimise the risk, including the penalty, by full-batch gradient descent.
+
+    Each of the `steps` steps is Q <- Q - rate grad R(Q).
+    """
     weights = starts.clone()
     for _ in range(steps):
         weights.sub_(risk(data, weights, lam)[1], alpha=rate)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LabelledData(two_tokens.Dataset):
-    """The sentences of one seed of `train`, in float32, for `fit` and for a user-defined training."""
+    """The sentences that `train` draws for one seed, in float32, for `fit` or for user-defined training."""
 
     task: Task = field(repr=False)  #: teacher, data and penalty
     origin: dict[str, Any]  #: task, size and seed, see `origin_of`
@@ -35,12 +35,13 @@ class LabelledData(two_tokens.Dataset):
         return f"data_set({self.task!r}, alpha={alpha}, d={d}, seed={seed})"
 
     def risk(self, weights: Any) -> Tensor:
-        """Return the risk R (Eq. 3) with its penalties for weights (d,) or (k, d), as () or (k,), in float64.
+        """Return the risk R of one or several students, including the penalties.
 
-        The training loss is R/d. Autograd takes the first derivatives from compiled code. Higher derivatives,
-        `torch.func` and `torch.compile` use slower operations, which PyTorch can differentiate. The risk is computed on
-        the device of the weights, with the accuracy of the data. The data are in float32, so differences of the risk
-        need ``data.double().risk``.
+        R is Eq. 3. For weights (d,) it is a scalar tensor and for weights (k, d) it is (k,), in float64. The training
+        loss is R/d. Autograd takes the first derivatives from compiled code. Higher derivatives, `torch.func` and
+        `torch.compile` use slower operations, which PyTorch can differentiate. The risk is computed on the device of
+        the weights, with the accuracy of the data. The data are in float32, so differences of the risk need
+        ``data.double().risk``.
         """
         weights = _tensor(self, weights)
         data = self._beside(weights)
@@ -78,7 +79,8 @@ class _Risk(torch.autograd.Function):
 def _differentiable(data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Return the result of `_evaluate`, computed by operations that PyTorch can differentiate any number of times."""
     if torch._C._is_any_autocast_enabled():
-        # Autocast does not change products of float64, neither in the forward nor in the backward pass.
+        # Convert to float64, because autocast leaves products of float64 unchanged in the forward and in the backward
+        # pass.
         data = replace(data, **{name: getattr(data, name).double() for name in ("inputs", "stiffness", "targets")})
     return _evaluate(two_tokens.risk_by_products, data, weights)
 
@@ -122,10 +124,11 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu
 
 @torch_defaults()
 def measure(task: Task, weights: Any, data: LabelledData) -> "pd.DataFrame":
-    """Return a table of the measurements of `train` for any weights (d,) or (k, d), with one row per student.
+    """Return a table with the measurements of `train` for given weights, with one row per student.
 
-    The columns are q, m, theta, train_loss, test_mse (exact at this d, up to a relative error of 1e-3) and linear_mse,
-    the test error of the linear model on the same sentences. They are NaN if the weights are not finite.
+    The weights are (d,) or (k, d). The columns are q, m, theta, train_loss, test_mse (exact at this d, up to a relative
+    error of 1e-3) and linear_mse, the test error of the linear model on the same sentences. They are NaN if the weights
+    are not finite.
 
     >>> from attention_phases import Task, data_set, measure
     >>> data = data_set(Task(), 2.0, 50)
@@ -144,7 +147,7 @@ def measure(task: Task, weights: Any, data: LabelledData) -> "pd.DataFrame":
         if (value := getattr(task, name)) != (of_data := getattr(data.task, name)):
             raise BadInput(f"the task has {name} = {value}, but the data were drawn with {name} = {of_data}")
     rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
-    # One row at a time, so that the digits are the same as in `train`.
+    # Evaluate one row at a time, so that the digits are the same as in `train`.
     losses = [data.risk(row).item() / data.d for row in rows]
     table = pd.DataFrame([measure_student(task, data, row, loss) for row, loss in zip(rows, losses)])
     table.attrs |= data.origin

@@ -1,4 +1,4 @@
-"""Training of students on sampled data sets, and their measurements (paper, Section 5 and Appendix E.3)."""
+"""Training and measurements of students on sampled data sets (paper, Section 5 and Appendix E.3)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from .optimizers import fit, start_weights
 if TYPE_CHECKING:
     import pandas as pd
 
-TEST_SENTENCES = 4000  # number of sentences that give the test error on a different task to two or three per cent
+TEST_SENTENCES = 4000  # number of test sentences; the test error on a different task is then accurate to 2 or 3 %
 
 
 def train(
@@ -99,9 +99,9 @@ def sample(
     architecture: Architecture | None = None,
     device: str = "cpu",
 ) -> two_tokens.Dataset | students.Sentences:
-    """Draw a teacher and a training set, in the form with the fastest risk for the architecture."""
+    """Draw a teacher and a training set, in the form that makes the risk of the architecture fastest to compute."""
     if architecture in (None, Architecture("tied"), Architecture("rank2")):  # two independent tokens
-        # The sentences are the same as from `students.sample`, and the gradient takes half the time.
+        # `two_tokens` gives the same sentences as `students.sample`, and its gradient takes half the time.
         return two_tokens.sample(task, alpha, d, rng, device)
     return students.sample(task, architecture, alpha, d, rng, device)
 

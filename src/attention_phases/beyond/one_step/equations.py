@@ -1,10 +1,11 @@
-"""State evolution with one step of replica symmetry breaking: a valley of many minima, and its fixed points.
+"""State evolution with one step of replica symmetry breaking, and the search for its fixed points.
 
-The minima have the mutual overlap q0 and the self-overlap q1, and gap = q1 - q0. A minimum of the risk R has the weight
-exp(-y R). The outer fields w0 have the law of the fields in the replica-symmetric equations, with q0 instead of q. The
-inner fields around an outer field are ``w = w0 + sqrt(gap) z`` with z ~ N(0, 1), weighted by exp(-y M(w)), where M is
-the Moreau envelope. ``<.>`` is the weighted mean over the inner fields, E is the mean over the outer fields, and
-r = (h* - w)/V. At gap = 0 the equations are the replica-symmetric equations of the standard student, for any y.
+A valley contains many minima. The minima have the mutual overlap q0 and the self-overlap q1, and gap = q1 - q0. A
+minimum of the risk R has the weight exp(-y R). The outer fields w0 have the law of the fields in the replica-symmetric
+equations, with q0 instead of q. The inner fields around an outer field are ``w = w0 + sqrt(gap) z`` with z ~ N(0, 1),
+weighted by exp(-y M(w)), where M is the Moreau envelope. ``<.>`` is the weighted mean over the inner fields, E is the
+mean over the outer fields, and r = (h* - w)/V. At gap = 0 the equations are the replica-symmetric equations of the
+standard student, for any y.
 """
 
 from dataclasses import dataclass
@@ -22,12 +23,11 @@ from ...theory.kernels.two_tokens import forces
 from ...theory.solver import derivatives, displacement, is_present, is_settled
 
 RADII, ANGLES = 3, 6  # number of circles on which the inner points lie, and number of points on each circle
-DERIVATIVE_POINTS = 2**9  # points per scramble with which derivatives are computed
-RETRY_POINTS = (
-    4 * DERIVATIVE_POINTS
-)  # points per scramble if Newton's method fails with `DERIVATIVE_POINTS`, as it may where the gap is almost zero
-CHORDS = 12  # largest number of steps of Newton's method with all points
-LONGEST_STEP = 1.0  # largest step of one coordinate
+DERIVATIVE_POINTS = 2**9  # number of points per scramble for derivatives
+# Number of points per scramble for derivatives if Newton's method fails, which can happen where the gap is almost zero.
+RETRY_POINTS = 4 * DERIVATIVE_POINTS
+CHORDS = 12  # largest number of Newton steps with all points
+LONGEST_STEP = 1.0  # largest change of a coordinate in one Newton step
 
 
 class Valley(NamedTuple):
@@ -65,11 +65,11 @@ class ValleyHats(NamedTuple):
 
 
 def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
-    """Return points on circles in the plane and their weights under the normal law: (radii * angles, 3).
+    """Return points on circles in the plane, and their quadrature weights for the standard normal law.
 
-    The radii are from the Gauss-Laguerre rule, and every second circle is turned by half a step. M has kinks along
-    lines. The circles are turned by a different angle for each outer field, so that they cross these lines without
-    bias.
+    The result is (radii * angles, 3). The radii are from the Gauss-Laguerre rule, and every second circle is turned by
+    half a step. M has kinks along lines. The circles are turned by a different angle for each outer field, so that they
+    cross these lines without bias.
     """
     squares, weights = np.polynomial.laguerre.laggauss(radii)
     turns = 2 * np.pi * (np.arange(angles) + np.arange(radii)[:, None] % 2 / 2) / angles
@@ -79,7 +79,10 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
 
 
 class Fields(NamedTuple):
-    """The outer fields of N sentences, each with K inner fields; the first axis counts the two tokens."""
+    """The outer fields of N sentences, and K inner fields around each outer field.
+
+    The first axis counts the two tokens.
+    """
 
     xi: np.ndarray  #: (2, N), standard normal variables of the outer fields
     zeta: np.ndarray  #: (2, N), standard normal variables of the teacher's fields
@@ -89,7 +92,10 @@ class Fields(NamedTuple):
 
     @classmethod
     def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
-        """Return the fields for a net (N, 6) of xi, zeta and two numbers whose angle rotates the inner points."""
+        """Return the fields at the points of a quadrature net (N, 6).
+
+        The columns of the net are xi, zeta and a vector in the plane, whose angle rotates the inner points `inner`.
+        """
         xi, zeta, turn = net.T.reshape(3, 2, -1)
         cosine, sine = turn / np.hypot(*turn)
         x1, x2 = inner.T[:2, :, None]
@@ -100,7 +106,10 @@ class Fields(NamedTuple):
         return cls(xi, zeta, z, outer[:, None], teacher_fit(task, aligned * xi + rest * zeta)[:, None])
 
     def forces(self, task: Task, valley: Valley, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the forces r (2, K, N) and the Moreau envelope M (K, N) at the inner fields z (2, K, N)."""
+        """Return the forces and the Moreau envelope at given inner fields.
+
+        The forces r and the inner fields z are (2, K, N), and the envelope M is (K, N).
+        """
         w = self.outer + sqrt(valley.gap) * z
         targets = np.broadcast_to(self.targets, w.shape).reshape(2, -1)
         r, envelope = forces(w.reshape(2, -1), targets, valley.V, task.sigma**2)
@@ -108,7 +117,11 @@ class Fields(NamedTuple):
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return the averages over the points (scrambles, N, 6), one per scramble; `inner` are `inner_points` (K, 3)."""
+    """Return the averages over the fields, one per scramble.
+
+    points: a quadrature net (scrambles, N, 6)
+    inner: inner points and their weights (K, 3), by default `inner_points`
+    """
     inner = inner_points() if inner is None else inner
 
     def means(nets):
@@ -140,7 +153,7 @@ def _net_means(net, task, valley, inner):
 
 
 def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages) -> ValleyHats:
-    """Return the conjugates of the order parameters from the averages at `valley`.
+    """Compute the conjugates of the order parameters from the averages over the fields.
 
     V_hat = -alpha E<div r> is integrated by parts over the outer and the inner fields, in proportion to their
     variances: ``V_hat = alpha y (P1 - P0 q0/q1) - alpha E<r . (sqrt(q0) xi + sqrt(gap) z)>/q1 + theta theta_hat/q1``.
@@ -160,13 +173,16 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
 
 
 def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
-    """Return D and D0 = D - y sigma^2 (q1_hat - q0_hat), both kept positive in case a large step made them negative."""
+    """Return the denominators D and D0, clipped to positive values in case a large step made them negative.
+
+    They are ``D = lambda + sigma^2 V_hat`` and ``D0 = D - y sigma^2 (q1_hat - q0_hat)``.
+    """
     D = np.maximum(task.lam + task.sigma**2 * hats.V, 1e-3 * task.lam)
     return D, np.maximum(D - y * task.sigma**2 * (hats.q1 - hats.q0), 1e-3 * D)
 
 
 def update(task: Task, y: float, hats: ValleyHats) -> Valley:
-    """Return the order parameters after one step of the iteration, from the conjugates."""
+    """Compute the order parameters after one step of the iteration from the conjugates."""
     variance = task.sigma**2
     D, D0 = denominators(task, y, hats)
     signal = variance * hats.q0 + hats.m**2 + variance**2 * hats.theta**2
@@ -188,13 +204,16 @@ def potential(task: Task, alpha: float, valley: Valley, hats: ValleyHats, free):
 
 
 def energy(task: Task, alpha: float, valley: Valley, averages: InnerAverages):
-    """Return the training loss e(y) = alpha E<ell(h*)> + lambda q1/(2 sigma^2), which is d(y Phi)/dy at a solution."""
+    """Return the training loss e(y), which at a solution is the derivative d(y Phi)/dy.
+
+    It is ``alpha E<ell(h*)> + lambda q1/(2 sigma^2)``.
+    """
     return alpha * averages.fitted_loss + task.lam * (valley.q0 + valley.gap) / (2 * task.sigma**2)
 
 
 @dataclass
 class BrokenBranch:
-    """One branch at one alpha and y, with the interface that the `solver` expects.
+    """The equations of one branch at given alpha and y, with the interface that the `solver` expects.
 
     The coordinates are the coordinates of `BranchMap`, with q0 instead of q, and log gap.
     """
@@ -211,19 +230,20 @@ class BrokenBranch:
         self.symmetric = BranchMap(self.task, self.alpha, self.branch)
 
     def pack(self, valley: Valley) -> np.ndarray:
-        """Return the coordinates (n,) of order parameters, or (scrambles, n) if the order parameters are arrays."""
+        """Convert order parameters to coordinates (n,), or (scrambles, n) if the order parameters are arrays."""
         x = self.symmetric.pack(Overlaps.of(valley.q0, valley.m, valley.theta, valley.V))
         return np.array([*x.T, np.log(np.maximum(valley.gap, 1e-300))]).T
 
     def unpack(self, x: np.ndarray) -> Valley:
-        """Return the order parameters at coordinates x (n,)."""
+        """Convert coordinates x (n,) to order parameters."""
         q0, m, theta, V = self.symmetric.unpack(x[:3]).scalars
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
     def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
-        """Return the averages at x over points (scrambles, N, 6), by scramble.
+        """Return the averages over the fields at the coordinates x, one per scramble.
 
-        No minima are stored as warm starts, because the minima of all inner points would need too much memory.
+        The points are (scrambles, N, 6). No minima are stored as warm starts, because the minima of all inner points
+        would need too much memory.
         """
         return average(self.task, self.unpack(x), points)
 
@@ -232,7 +252,7 @@ class BrokenBranch:
         return self.pack(update(self.task, self.y, conjugates(self.task, self.alpha, self.unpack(x), averages)))
 
     def losses(self, x: np.ndarray, averages: InnerAverages) -> tuple:
-        """Return the training loss e and the potential Phi at x."""
+        """Return the training loss e and the potential Phi at the coordinates x."""
         valley = self.unpack(x)
         hats = conjugates(self.task, self.alpha, valley, averages)
         phi = potential(self.task, self.alpha, valley, hats, averages.free)
@@ -241,7 +261,10 @@ class BrokenBranch:
 
 @dataclass
 class SplitBranch(BrokenBranch):
-    """The replica-symmetric equations (y = 0) on the points of a broken solution, with fields split in the same way."""
+    """The replica-symmetric equations (y = 0), evaluated on the inner and outer points of a broken solution.
+
+    The fields have the same ratio of inner to outer parts as in the broken solution.
+    """
 
     share: float  #: ratio gap/q1 of the broken solution
 
@@ -254,7 +277,7 @@ class SplitBranch(BrokenBranch):
 
 
 class Root(NamedTuple):
-    """A root of the equations of a branch on all points, and the averages at the root.
+    """A root of the equations of one branch, computed with all points, and the averages at the root.
 
     To first order, the equations of scramble k alone have their root at ``x + moves[:, k]``, with the energy
     ``energies[k]``.
@@ -278,23 +301,28 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """Phi for each scramble (scrambles,), up to a constant.
+        """The values of Phi for the single scrambles, up to a common constant.
 
-        All scrambles have the order parameters of the root, because Phi is stationary in them.
+        The array is (scrambles,). All scrambles have the order parameters of the root, because Phi is stationary in
+        them.
         """
         return self.model.alpha * self.averages.free
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return smaller nets, for derivatives, and a net of all points (scrambles, N, 6), by increasing size."""
+    """Return nets of increasing size: smaller nets for derivatives, and a net of all points.
+
+    points: (scrambles, N, 6)
+    """
     sizes = sorted({min(size, points.shape[1]) for size in (DERIVATIVE_POINTS, RETRY_POINTS)})
     return [Net(points[:, :size], fields=0) for size in (*sizes, points.shape[1])]
 
 
 def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
-    """Return the root near x (n,) on the last of `nested_nets`, by Newton's method with derivatives on a smaller net.
+    """Find the root near the coordinates x by Newton's method, with derivatives computed on a smaller net.
 
-    If the method fails with the derivatives on the smallest net, the next larger net is used.
+    The root is computed with the last of the `nested_nets`. If the method fails with the derivatives on the smallest
+    net, the next larger net is used.
     """
     *smaller, whole = nets
     for net in smaller:

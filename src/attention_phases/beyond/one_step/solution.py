@@ -1,4 +1,4 @@
-"""Solutions with one step of replica symmetry breaking, their ground state, and their stability.
+"""Solutions with one step of replica symmetry breaking, the ground state among them, and their stability.
 
 Sigma(y) = y (e - Phi) = y^2 dPhi/dy is the complexity: the logarithm of the number of minima of training loss e(y),
 divided by d. The lowest minima are at Sigma = 0, which is the maximum of Phi(y). The maximum of Phi is searched for,
@@ -26,7 +26,7 @@ from .equations import BrokenBranch, Fields, Root, SplitBranch, Valley
 # Reasons why a solution failed, in addition to the reasons in `solver`.
 NO_MAXIMUM = "no maximum of Phi found"
 GAP_CLOSED = "gap has closed"
-DOUBLINGS = 3  # largest number of doublings or halvings of y, starting from the inverse of the training loss
+DOUBLINGS = 3  # largest number of times y is doubled or halved, starting from the inverse of the training loss
 SMALLEST_GAP = 1e-4  # ratio gap/q below which the minima count as a single minimum
 WIDENINGS = 60  # largest number of iterations of the gap at fixed overlaps
 
@@ -66,20 +66,20 @@ class OneStep:
 
     @property
     def quantities(self) -> dict[str, float]:
-        """The order parameters, Phi, e, Sigma and the shift, by name."""
+        """A dictionary with the order parameters, Phi, e, Sigma, and the shift of Phi by symmetry breaking."""
         return _quantities_by_name(self.valley, self.phi, self.energy, self.shift)
 
     @property
     def stderr(self) -> dict[str, float]:
-        """Standard errors of `quantities` over the scrambles, without the error of the rule for the inner fields.
+        """Standard errors of `quantities` over the scrambles, without the quadrature error of the inner fields.
 
-        A finer rule changes the shift by a few per cent at a ground state. At y = 1600 and omega = 0.02 it changes the
-        shift by 15 %, and Sigma has the wrong sign there.
+        A finer quadrature of the inner fields changes the shift by a few per cent at a ground state. At y = 1600 and
+        omega = 0.02 it changes the shift by 15 %, and Sigma has the wrong sign.
         """
         return {name: standard_error(self.spread[name]) for name in self.quantities}
 
 
-@np.errstate(all="ignore")  # a search may overflow on its way; if it fails, the result has a reason
+@np.errstate(all="ignore")  # a search may overflow before it converges; if it fails, `reason` says why
 def one_step(
     task: Task,
     alpha: float,
@@ -90,7 +90,7 @@ def one_step(
     seed: int = 0,
     report: Callable[[], object] | None = None,
 ) -> OneStep:
-    """Return the solution with one step of replica symmetry breaking at `y`, or the ground state, on one branch.
+    """Solve the equations of one step of replica symmetry breaking on one branch: for the ground state or at a given y.
 
     Args:
         branch: "semantic" or "positional"
@@ -140,7 +140,7 @@ def one_step(
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
-    """Return the overlaps with the gap that an iteration of the gap alone reaches, or with a gap of zero.
+    """Iterate the gap at fixed overlaps, and return the overlaps with this gap, which may be zero.
 
     The iteration starts from two copies that share half of what the teacher does not determine.
     """
@@ -232,7 +232,7 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         shift=0.0,
         slope=symmetric.train_slope,
         residual=symmetric.residual,
-        # An overlap that its error hides counts as the end of the branch, as in `Root.present`.
+        # An overlap that is zero within its error counts as the end of the branch, as in `Root.present`.
         reason=BRANCH_END if symmetric.reason.startswith(NO_RESOLUTION) else symmetric.reason.partition(":")[0],
         iterations=symmetric.iterations,
         spread=_quantities_by_name(moved, losses, losses, none),
@@ -247,14 +247,14 @@ def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
 
 
 def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
-    """Return the gains D'/D of distances between two copies inside one minimum, for each scramble (scrambles, k).
+    """Return the gains D'/D of distances between two copies of message passing inside one minimum.
 
-    The distances D are `shares` (k,) of q1, at most 2 gap/q1.
+    The gains are (scrambles, k). The distances D are `shares` (k,) of q1, at most 2 gap/q1.
 
-    The inner fields w and w' of two copies of message passing inside one minimum differ by ``E(w_a - w'_a)^2 = D``
-    and have the weight ``exp(-y (M(w) + M(w'))/2)``. After one more iteration the squared distance is ``D' = alpha V^2
-    E<|r(w) - r(w')|^2>``. Where D' > D, one step of breaking is not enough, because the minimum splits into a set of
-    minima. See `stability.gains` for y = 0.
+    The inner fields w and w' of the two copies differ by ``E(w_a - w'_a)^2 = D`` and have the weight
+    ``exp(-y (M(w) + M(w'))/2)``. After one more iteration the squared distance is
+    ``D' = alpha V^2 E<|r(w) - r(w')|^2>``. Where D' > D, one step of breaking is not enough, because the minimum splits
+    into a set of minima. See `stability.gains` for y = 0.
     """
     gap, size, by_scramble, rng = valley.gap, valley.q0 + valley.gap, [], np.random.default_rng(0)
     inner = equations.inner_points()
@@ -264,7 +264,7 @@ def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
         other, row = rng.standard_normal(r.shape), []
         for share in shares:
             D = share * size
-            together = 1 - D / (2 * gap)  # correlation of the inner fields
+            together = 1 - D / (2 * gap)  # correlation between the inner fields of the two copies
             moved = together * fields.z + sqrt(1 - together**2) * other
             r_moved, envelope_moved = fields.forces(task, valley, moved)
             loss = (envelope + envelope_moved) / 2

@@ -1,4 +1,4 @@
-"""How far one step of replica symmetry breaking shifts the two thresholds in alpha."""
+"""Shifts of the two thresholds in alpha by one step of replica symmetry breaking."""
 
 from math import hypot, nan
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class MovedThreshold(NamedTuple):
 
 
 def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return the shift of alpha_c, where the ground states of the two branches have the same training loss.
+    """Return the shift of alpha_c, at which the ground states of both branches have equal training losses.
 
     The shift is one step of Newton's method from the replica-symmetric alpha_c, where the difference of the two losses
     equals the difference of the two shifts of Phi: ``(shift_positional - shift_semantic)/(slope_semantic -
@@ -51,7 +51,7 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
 
 
 def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return the shift of alpha_l, where the lowest semantic minima predict as well as the linear model."""
+    """Return the shift of alpha_l, at which the lowest semantic minima predict as well as the linear model."""
     symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
     if not symmetric.exists:
         return MovedThreshold(symmetric, NO_VALUE, NO_SYMMETRIC_THRESHOLD, {})
@@ -59,7 +59,7 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
     try:
         ground, typical = (one_step(task, alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
     except (ArithmeticError, np.linalg.LinAlgError) as error:
-        # If the two overlaps of a valley are almost equal, the iteration can leave the domain of the equations.
+        # If q0 and q1 of a valley are almost equal, the iteration can leave the domain of the equations.
         return MovedThreshold(symmetric, NO_VALUE, f"no ground state: {error}", {})
     for state in (ground, typical):
         if not state.solved:
@@ -69,7 +69,7 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
 
 
 def linear_shift(task: Task, slope: float, ground: OneStep, typical: OneStep) -> Measured:
-    """Return the shift of alpha_l when predictions use the lowest minima, not the replica-symmetric solution.
+    """Return the shift of alpha_l if predictions use the lowest minima instead of the replica-symmetric solution.
 
     The test error of a minimum with self-overlap q1 is the test error of a student with these overlaps. The test error
     of the solution at y = 0, which has the replica-symmetric overlaps on the same points, is subtracted. The error is

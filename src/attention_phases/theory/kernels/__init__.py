@@ -1,1 +1,1 @@
-"""The compiled inner problem of the state evolution: one kernel for the standard student and one for all others."""
+"""Compiled kernels for the inner problem of state evolution: one for the standard student and one for all others."""

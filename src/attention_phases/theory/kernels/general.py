@@ -1,8 +1,9 @@
-"""The proximal point of one sentence's loss, for any numbers of tokens and columns, and any score and covariance.
+"""The proximal point of the loss of one sentence, for any student and any number of tokens.
 
-The fields h are L x r, stored as a vector of length N = L r with the entry (a, k) at index a r + k. The loss is
-``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T. In all functions Y and C
-are (L, L), M is (r, r), the cavity fields w are (N,), and A = C^-1 x chi^-1 is (N, N).
+The number of columns, the score and the covariance are arbitrary. The fields h are L x r, stored as a vector of length
+N = L r with the entry (a, k) at index a r + k. The loss is ``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T)
+by rows and T_ab = h_a M h_b^T. In all functions Y and C are (L, L), M is (r, r), the cavity fields w are (N,), and A =
+C^-1 x chi^-1 is (N, N).
 """
 
 from math import exp, sqrt
@@ -12,12 +13,11 @@ import numpy as np
 from ...machine import njit
 
 MAX_STEPS = 100  # largest number of Newton steps of one descent
-SMALLEST_CURVATURE = (
-    0.3  # if the curvature of a minimum exceeds this share of A, no new lower minimum can appear close to it
-)
+# If the curvature of a minimum exceeds this share of A, no new lower minimum can appear close to the minimum.
+SMALLEST_CURVATURE = 0.3
 LONGEST_OFFSET = 1.0  # largest displacement of a start from w, along one field
-SAME_MINIMUM = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
-SHORTEST = 0.2  # if the global minimum is known to be closer than this to w, no other start is used
+SAME_MINIMUM = 1e-3  # a descent that comes so close to a known minimum stops, because it would reach that minimum
+SHORTEST = 0.2  # if the global minimum must be closer to w than this, other starts are skipped
 
 
 @njit(cache=True)
@@ -56,12 +56,11 @@ def loss(h, Y, C, M, S):
 
 @njit(cache=True)
 def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
-    """Compute the gradient (N,) of ell at h, the Hessian (N, N), and the Gauss-Newton part of the Hessian (N, N).
+    """Compute the gradient and the Hessian of the loss at h, and the Gauss-Newton part of the Hessian.
 
-    S holds the attention at h.
-
-    The Gauss-Newton part contains no second derivatives of S and has no negative eigenvalue.
-    u (2, L, L), curvature (2, L, L) and D (L, N) are working space.
+    The gradient is (N,), and the matrices are (N, N). S holds the attention at h. The Gauss-Newton part contains no
+    second derivatives of S and has no negative eigenvalue. u (2, L, L), curvature (2, L, L) and D (L, N) are working
+    space.
     """
     count, r = len(S), len(M)
     size = count * r
@@ -82,7 +81,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
             mean += S[a, b] * f
             spread += S[a, b] * k
         # Derivatives with respect to the scores of row a: the gradient S_b (f_b - mean), the curvature J^T C J with
-        # J = dS/dT, and the rest of the Hessian.
+        # J = dS/dT, and the full second derivative.
         for b in range(count):
             for c in range(count):
                 both = S[a, b] * S[a, c]
@@ -226,7 +225,7 @@ def insert_minimum(h, value, minima, values):
 
 @njit(cache=True)
 def prox(w, Y, C, M, A, reach, minima, values, h, work):
-    """Find the global minimiser of the Moreau objective, the lowest minimum that descents from w and around it reach.
+    """Find the global minimiser of the Moreau objective by descents from w and from points around w.
 
     Because ell >= 0, a point is lower than a minimum of value v only if it lies in the ellipsoid
     ``1/2 (h - w)^T A (h - w) <= v``. Each start is displaced along one field, to either side, within the ellipsoid.
@@ -252,7 +251,7 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
 
 @njit(cache=True)
 def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
-    """Find the minima as `prox` does, but start from two minima `kept` (2, N) of a similar problem.
+    """Find the same minima as `prox`, but start from two minima `kept` (2, N) of a similar problem.
 
     The second may be NaN. If the lowest minimum lies in a flat valley, the function calls `prox`.
     """
@@ -273,7 +272,9 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
 
 @njit(cache=True, nogil=True)
 def proximal_points(w, Y, lowest, anew, C, M, A, reach):
-    """Return the proximal points (scrambles, points, N) of many sentences, their Moreau envelopes, and ell at w.
+    """Return the proximal points of many sentences, their Moreau envelopes, and the losses at w.
+
+    The proximal points are (scrambles, points, N).
 
     If `anew`, the function searches for the proximal points and stores the two lowest minima of each point in `lowest`
     (scrambles, points, 2, N). Otherwise descents start from the minima in `lowest`.

@@ -1,6 +1,6 @@
-"""The proximal point of the loss of a two-token sentence, which is the inner problem of state evolution (Eq. 9).
+"""The proximal point of the loss of a two-token sentence, which is the inner problem of state evolution.
 
-The loss of the fields h = (h_1, h_2) is  ell(h) = sigma^2 sum_a (S_aa(h) - T_a)^2 + a constant,
+This is Eq. 9. The loss of the fields h = (h_1, h_2) is  ell(h) = sigma^2 sum_a (S_aa(h) - T_a)^2 + a constant,
 with S_11 = logistic(h_1 (h_1 - h_2)), S_22 = logistic(h_2 (h_2 - h_1)) and T_a = (1 + Y_aa - Y_ab)/2.
 Because a row of S sums to one, it fits the teacher's row best at S_aa = T_a.
 """
@@ -13,10 +13,10 @@ from ...machine import njit
 
 NARROWEST = 0.5  # smallest (h_1 - h_2)^2 of a start, because the scores of equal fields are zero
 MAX_STEPS = 100  # largest number of Newton steps of one descent
-SAME_MINIMUM = 1e-3  # distance from a known minimum at which a descent ends, because it would reach that minimum
+SAME_MINIMUM = 1e-3  # a descent that comes so close to a known minimum stops, because it would reach that minimum
 NO_MINIMUM = (np.nan, np.nan, np.inf)  # fields and objective if there is no minimum
-# A new lower minimum appears close to a minimum in a flat valley. While the overlaps change by 5 %, this happens only
-# if the smallest curvature of the objective is below this share of 1/V.
+# In a flat valley, a new lower minimum can appear close to a known minimum. If the overlaps change by at most 5 %, this
+# happens only where the smallest curvature of the objective is below this share of 1/V.
 SMALLEST_CURVATURE = 0.3
 
 
@@ -27,13 +27,19 @@ def logistic(x):
 
 @njit(cache=True)
 def objective(e1, e2, h1, h2, w1, w2, V, variance):
-    """Return the objective ``|h - w|^2/(2V) + ell(h)`` from the errors e_a = S_aa - T_a at h, without the constant."""
+    """Return the Moreau objective ``|h - w|^2/(2V) + ell(h)``, without the constant of ell.
+
+    The errors at h are e_a = S_aa - T_a.
+    """
     return ((h1 - w1) ** 2 + (h2 - w2) ** 2) / (2.0 * V) + variance * (e1 * e1 + e2 * e2)
 
 
 @njit(cache=True)
 def derivatives(s1, s2, h1, h2, t1, t2, variance):
-    """Return the gradient (2) and the Hessian (11, 12, 22) of ell at h, where the attention S_aa is s_a."""
+    """Return the gradient and the Hessian of the loss at fields h.
+
+    The result has the entries 1, 2 and 11, 12, 22. The attention S_aa at h is s_a.
+    """
     d1 = s1 * (1.0 - s1)
     d2 = s2 * (1.0 - s2)
     a = 2.0 * variance * (s1 - t1) * d1  # derivatives with respect to the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
@@ -59,7 +65,10 @@ def loss_derivatives(h1, h2, t1, t2, variance):
 
 @njit(cache=True)
 def hessian(minimum, t1, t2, V, variance):
-    """Return the entries 11, 12, 22 of 1 + V H, where H is the Hessian of ell at a minimum (h1, h2, ...)."""
+    """Return the matrix 1 + V H at a minimum, where H is the Hessian of the loss.
+
+    The result has the entries 11, 12, 22. A minimum is (h1, h2, ...).
+    """
     _, _, h11, h12, h22 = loss_derivatives(minimum[0], minimum[1], t1, t2, variance)
     return 1.0 + V * h11, V * h12, 1.0 + V * h22
 
@@ -89,7 +98,7 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
             h11 += shift
             h22 += shift
         determinant = h11 * h22 - h12 * h12
-        if not determinant > 0.0:  # caused by rounding if fields exceed 10^7
+        if not determinant > 0.0:  # happens only by rounding, if fields exceed 10^7
             break
         p1 = (h12 * g2 - h22 * g1) / determinant
         p2 = (h12 * g1 - h11 * g2) / determinant
@@ -110,7 +119,7 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def starts(w1, w2, t1, t2):
-    """Return the starts of descents in addition to `w`: points that minimise one part of the objective alone.
+    """Return the starts of descents in addition to `w`: points that minimise only one part of the objective.
 
     Two starts fit both rows of the teacher, or come close if no fields fit both, because the scores have the sum
     (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero. One start has equal fields, for
@@ -152,7 +161,7 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """Return the lower minimum that descents from the two starts `kept` (2, 2) reach, and its `hessian`.
+    """Return the lower of the two minima that descents from `kept` (2, 2) reach, and its `hessian`.
 
     The second start may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
     """
@@ -170,10 +179,10 @@ def follow(kept, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True, nogil=True)
 def forces(w, t, V, variance):
-    """Return the forces r = (h* - w)/V on the fields of many sentences (2, N), and their Moreau envelopes (N,).
+    """Return the forces r = (h* - w)/V on the fields of many sentences, and the Moreau envelopes.
 
-    The envelopes do not include the constant of the loss. w and t are (2, N), and the other arguments are as for
-    `search`.
+    The forces are (2, N). The envelopes (N,) do not include the constant of the loss. w and t are (2, N), and the other
+    arguments are as for `search`.
     """
     r, envelopes = np.empty(w.shape), np.empty(w.shape[1])
     for i in range(w.shape[1]):
@@ -185,9 +194,9 @@ def forces(w, t, V, variance):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
-    """Return ten entries of `equations.Averages` for scrambles z (scrambles, N, 4), without the constant of the loss.
+    """Return ten entries of `equations.Averages` for each scramble, without the constant of the loss.
 
-    The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab.
+    The net z is (scrambles, N, 4). The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab.
     If `anew`, the function searches for the proximal points and stores the two lowest minima of each point in `lowest`
     (scrambles, N, 2, 2). Otherwise descents start from the minima in `lowest`.
     """
@@ -214,7 +223,7 @@ def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1,
             r1 = (h1 - w1) / V
             r2 = (h2 - w2) / V
             h11, h12, h22 = bend
-            # d(h* - w)/dw between the jumps of h* is the inverse of this Hessian, minus 1.
+            # Between jumps of h*, the derivative d(h* - w)/dw is the inverse of this matrix, minus 1.
             determinant = h11 * h22 - h12 * h12
             j11, j12, j22 = h22 / determinant - 1.0, -h12 / determinant, h11 / determinant - 1.0
             sums[s, 0] += r1 * r1 + r2 * r2
