@@ -13,7 +13,7 @@ def settled_near_the_transition():
 
 
 CLAIMS = {
-    r"Near $\alpha_c$ it settled on one to three of the four data sets": lambda: (
+    r"Near $\alpha_c$, message passing settled on one to three of the four data sets": lambda: (
         set(settled_near_the_transition()) == {1, 2, 3}
     ),
 }
