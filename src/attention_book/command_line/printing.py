@@ -1,4 +1,4 @@
-"""The output of the book's programs for people, under any settings of Python and of the machine."""
+"""The output of the book's programs as readable text, with any settings of Python and of the machine."""
 
 import inspect
 import sys
@@ -8,7 +8,7 @@ from attention_phases.measured import with_error
 
 
 def docstring_of(thing):
-    """Return the first line of a docstring and the rest as one line.
+    """Return the first line of a docstring, and its other lines joined into one line.
 
     If Python runs without docstrings, they are read from the source.
     """
@@ -17,13 +17,16 @@ def docstring_of(thing):
 
 
 def print_anything():
-    """Make stdout print characters that its encoding lacks as escapes, such as \\u03b1, as stderr does."""
+    """Let stdout print escapes, such as \\u03b1, for characters that its encoding lacks, as stderr does."""
     if isinstance(sys.stdout, TextIOWrapper):  # notebooks have a different stdout
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def readable_text(result):
-    """Return a result as text: a line for each quantity, then the tables; the first line also has the `stderr`."""
+    """Format a result as text, with a line for each quantity, followed by the tables.
+
+    The first line also has the standard error `stderr`.
+    """
     result = dict(result)
     if error := result.pop("stderr", None):
         first = next(iter(result))

@@ -1,4 +1,4 @@
-"""The numbers in a figure, which are read from the figure itself, so that both always agree.
+"""The numbers that a figure shows, read from the figure itself.
 
 A page offers these numbers as CSV. It also shows them when a reader points at the figure: for each point its place in
 the panel, and its numbers as a page writes them.
@@ -45,7 +45,7 @@ def figure_table(figure, names=None):
 
 
 def csv_of(figure, names=None):
-    """Return the table of a figure as CSV, below comments that describe the axes of each panel.
+    """Return the data of a figure as CSV, after comments that describe the axes of each panel.
 
     The text is empty if nothing is drawn to scale.
     """
@@ -112,7 +112,7 @@ def _errorbars(container):
     points, _, bars = container
     x, y = points.get_data(orig=False)
     paths = bars[-1].get_paths() if container.has_yerr else []
-    segments = np.reshape([path.vertices for path in paths], (-1, 2, 2))  # shape (n, end, xy)
+    segments = np.reshape([path.vertices for path in paths], (-1, 2, 2))  # shape (bars, 2 ends, xy)
     if len(segments) != len(x):
         return {"x": x, "y": y}
     return {"x": x, "y": y, "low": segments[:, :, 1].min(axis=1), "high": segments[:, :, 1].max(axis=1)}
@@ -229,7 +229,7 @@ def _strip(axes, x):
 def _text(axis, value, low=np.nan, high=np.nan):
     """Return a number with its error or its range, or the word at its place on the axis; an empty text for NaN."""
     ticks, places = axis.get_major_formatter(), axis.get_majorticklocs()
-    if isinstance(ticks, FuncFormatter):  # the formatter of labels that were set by hand
+    if isinstance(ticks, FuncFormatter):  # Matplotlib formats labels that are set by hand in this way
         for place, word in zip(places, ticks.format_ticks(places)):
             if abs(value - place) < 0.5 and not re.match(r"[-+−]?\d", word):
                 return _html(word)

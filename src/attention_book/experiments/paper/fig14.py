@@ -18,7 +18,7 @@ from ..students import INFORMED, RANDOM, variants
 from .fig10 import MAP_FORMS, RANK2
 from .fig13 import VALUE
 
-LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # published grid of the rank-2 student
+LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # published alphas for the student of rank 2
 
 
 def _map_axis(omegas, step):
