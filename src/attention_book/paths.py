@@ -10,9 +10,11 @@ from pathlib import Path
 from attention_phases.errors import StoreError
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ROOT / "notebooks"  # MyST texts; the file name of a page on a figure or table begins with that name
+# Folder of the MyST texts. The file name of a page about a figure or a table begins with its number, as in
+# fig02_slice.md.
+NOTEBOOKS = ROOT / "notebooks"
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))  # stored results
-BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results"))  # results that profiles computed
+BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results"))  # results computed for the profiles
 
 
 def checkout():

@@ -67,7 +67,7 @@ FIG2_THEORY = {  # theoretical solutions of both branches at alpha = 2
     ),
     "positional": _numbers(_SOURCE, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
 }
-FIG2_STUDENTS = {  # students of gradient descent from the positional start, by alpha
+FIG2_STUDENTS = {  # students trained by gradient descent from the positional start, by alpha
     alpha: _numbers("Fig. 2, experiments", ("test_mse", "linear_mse", "train_loss", "m/sigma^2"), texts, n=24)
     for alpha, texts in {
         0.5075: "0.00322 0.00197 0.001162 0.899",

@@ -28,7 +28,7 @@ def select(table, architecture):
 
 
 def standard_student_theory(profile):
-    """Return theory of the standard student: its `branch_tables`, and both of its thresholds by kind."""
+    """Return theoretical results for the standard student: its `branch_tables`, and both of its thresholds by kind."""
     lines = theory_lines(profile, [Task().omega])
     return branch_tables(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 

@@ -70,7 +70,7 @@ def _independent_runs(hits, share):
     """
     runs, variance = hits.size().sum(), share * (1 - share)
     size = runs / hits.ngroups
-    is_estimable = variance > 0 and hits.ngroups > 1  # otherwise all runs on one data set count as one run
+    is_estimable = variance > 0 and hits.ngroups > 1  # if False, all runs on one data set count as one run
     # The excess is the variance between the shares of data sets, divided by the variance that independent runs would
     # have.
     excess = size * hits.mean().var(ddof=1) / variance if is_estimable else size

@@ -38,7 +38,7 @@ def cause(known, ours, by_rule):
 
 
 def threshold_by_rule(rules, kind, omega):
-    """Return a threshold that the published quadrature rules give, or NaN if they give none.
+    """Return a threshold computed by the published quadrature rules, or NaN if there is none.
 
     rules: the experiment "published_rule".
     """

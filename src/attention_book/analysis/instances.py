@@ -76,7 +76,7 @@ def difference_in_errors(rows, name, other):
 
 
 def wilson(share, count):
-    """Return Wilson's 95 % confidence interval for a share of `count` independent runs."""
+    """Return Wilson's 95 % confidence interval for a share that is observed in `count` independent runs."""
     scale = 1 + Z**2 / count
     centre = (share + Z**2 / (2 * count)) / scale
     half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale

@@ -13,7 +13,7 @@ from ..experiments.results import read_cells
 from .instances import GAPS, difference_in_errors, frame_of
 
 NEAREST_ALPHAS = 6  # number of alphas around a crossing in a linear fit; on the published grid they span 0.4
-LEAST_STEEPNESS = 2  # smallest size of a slope, in standard errors, by which a result may be divided
+LEAST_STEEPNESS = 2  # smallest ratio of a slope to its standard error at which a result is divided by the slope
 SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
@@ -196,15 +196,16 @@ def threshold_shifts(table, control, along="omega"):
 
 
 def mean_of(values, errors):
-    """Return the mean of numbers with independent errors, with its own error.
+    """Return the mean of several numbers and its standard error, as `Measured`.
 
-    The numbers may be shifts on different data sets. The result is NaN if there are no numbers.
+    The errors of the numbers must be independent, as for shifts on different data sets. The result is NaN if there are
+    no numbers.
     """
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else NO_VALUE
 
 
 def side_by_side(thresholds, index):
-    """Combine several frames of alpha and alpha_error in one frame.
+    """Combine several frames of alpha and alpha_error into one frame.
 
     The columns for each name are `name` and `name_error`. Values that a frame lacks are NaN.
     """

@@ -102,7 +102,7 @@ def published(options):
     from ..analysis.beside_published import summary
     from ..paths import checkout
 
-    sys.path.append(str(checkout() / "data"))  # the folder has the module that makes its table
+    sys.path.append(str(checkout() / "data"))  # for the import of `authors_tables`, which is in this folder
     import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)

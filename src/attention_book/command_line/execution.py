@@ -28,8 +28,8 @@ from ..store.sweep import bar_or_lines, one_line
 from .parameters import check_values, notebook_of, profile_values, shell_values, with_banner
 
 KEPT_FOLDER = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
-# Some systems allow only 103 bytes for the path of a socket. This is the largest number of bytes in the name of the
-# temporary folder that contains the sockets.
+# This is the largest number of bytes in the name of the temporary folder for sockets, because some systems allow only
+# 103 bytes for the path of a socket.
 LONGEST_FOLDER = 70
 
 
@@ -104,7 +104,7 @@ def _run(path, text, values, bar):
     # The remaining time is not shown, because one cell may take nearly all of the time.
     progress = bar and {"desc": text.stem, **bar_or_lines("{elapsed} so far")}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
-    for name in ("asyncio", "papermill"):  # the one-line error below replaces their messages about a kernel that ends
+    for name in ("asyncio", "papermill"):  # the one-line error below replaces their messages
         logging.getLogger(name).disabled = True
     with isolated_kernels() as apart:
         try:

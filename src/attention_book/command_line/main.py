@@ -1,4 +1,4 @@
-"""The command line of the book: `attention-phases COMMAND --help`.
+"""The command line of the book; `attention-phases COMMAND --help` describes a command.
 
 Exit codes: 0 success; 1 the work failed or there is no result; 2 bad input; 130 stopped by Ctrl-C; 143 stopped by
 SIGTERM. After a failure, one line on stderr says why.
@@ -24,7 +24,7 @@ from ..paths import missing_package
 from . import commands
 from .printing import docstring_of, print_anything, readable_text
 
-# Some options have other names than the arguments of the library.
+# Some options have different names from the arguments of the library.
 OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation"}
 
 
@@ -57,7 +57,7 @@ def main(arguments=None):
     try:
         print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that flushing stdout at exit cannot fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discards output that can no longer be written
         if not isinstance(error, BrokenPipeError):  # a program such as `head` may close the pipe early
             return _complain(f"the result could not be written: {error.strerror}")
     if problem:
@@ -67,7 +67,10 @@ def main(arguments=None):
 
 @contextmanager
 def _stopped_by_sigterm(stops):
-    """Let SIGTERM, which a cluster sends to end a job, stop the work like Ctrl-C, and append the signal to `stops`."""
+    """Let SIGTERM stop the work like Ctrl-C, and append the signal to `stops`.
+
+    A cluster sends SIGTERM to end a job.
+    """
 
     def stop(number, frame):
         stops.append(number)
@@ -105,7 +108,7 @@ def _complain(message, code=1):
 
 
 class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
-    """A formatter of help texts that shows the default of each option that has one."""
+    """A formatter of help texts that shows the default values of options."""
 
     def _get_help_string(self, action):
         has_one = action.default not in (None, []) and action.default is not False

@@ -47,7 +47,7 @@ def published_values(text):
     return values
 
 
-@cache  # cached, because parsing a text takes longer than all other work on a figure
+@cache  # parsing a text takes longer than all other work on a figure
 def _parameter_cells(content):
     """Return the source of each parameters cell of a text."""
     cells = jupytext.reads(content, ".md").cells
@@ -182,7 +182,7 @@ def with_banner(notebook, text, sizes, changes):
 
 
 def _name(title, text):
-    """Return the title of a page without the claim in it: "# Figure 2", or the name of the text (a Path).
+    """Return the title of a page without its claim: "# Figure 2", or the name of the text (a Path).
 
     The label of the page stays in front of the title.
     """

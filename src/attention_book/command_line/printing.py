@@ -17,7 +17,10 @@ def docstring_of(thing):
 
 
 def print_anything():
-    """Let stdout print escapes, such as \\u03b1, for characters that its encoding lacks, as stderr does."""
+    """Let stdout escape the characters that its encoding lacks, as stderr does.
+
+    The Greek letter alpha is then printed as \\u03b1.
+    """
     if isinstance(sys.stdout, TextIOWrapper):  # notebooks have a different stdout
         sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -39,7 +42,7 @@ def readable_text(result):
 
 
 def _table(rows):
-    """Return rows (dicts of the same names) as a text in aligned columns: words to the left, numbers to the right."""
+    """Format rows (dicts with the same keys) in columns, with words aligned to the left and numbers to the right."""
     lines = [[*rows[0]], *([_value_text(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     adjusts = [str.ljust if isinstance(value, str) else str.rjust for value in rows[0].values()]
@@ -48,7 +51,7 @@ def _table(rows):
 
 
 def _value_text(value):
-    """Return a value as text for people: numbers with six digits, matrices as "a, b; c, d"."""
+    """Format a value as readable text: numbers with six digits, matrices as "a, b; c, d"."""
     if value is None:
         return "none"
     if isinstance(value, str | int):

@@ -16,7 +16,7 @@ DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
 BEGINNING = 2  # number of rows that `Kind.beginning` returns
 ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
 
-Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; a column without one must be equal
+Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; all other columns must be equal
 
 
 class Kind(NamedTuple):
@@ -46,7 +46,7 @@ class Kind(NamedTuple):
         return rows[rows[self.unsettled[0]] != self.unsettled[1]] if self.unsettled else rows
 
     def tolerances_of(self, rows) -> Tolerances:
-        """Return the tolerances for the stored rows of one cell, by column."""
+        """Return the tolerance of each column for the stored rows of one cell."""
         if "d" not in rows:
             return self.tolerances
         alpha, d = rows[["alpha", "d"]].iloc[0]

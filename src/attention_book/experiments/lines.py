@@ -17,7 +17,7 @@ from .students import INFORMED, PAIR_OVERLAPS, TEACHER_OVERLAPS
 NUMBER_POINTS, END_POINTS, VARIANT_POINTS = 16, 2, 4
 THRESHOLD_KINDS = ("critical", "linear")  # thresholds of the standard student
 
-# Where the proximal point jumps, the solver ends within a fifth of an error bar of the fixed point, and rounding
+# Where the proximal point jumps, the solver stops within a fifth of an error bar of the fixed point, and rounding
 # decides at which value.
 _THEORY_COLUMNS = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
 THEORY = with_errors((*_THEORY_COLUMNS, *PAIR_OVERLAPS, *TEACHER_OVERLAPS), (1e-3, 1e-9), (5e-2, 1e-9))
@@ -150,7 +150,7 @@ def _gap_rows(branches):
 
 
 def _limits(task, branches, **options):
-    """Return, for each branch that turns from a saddle into a minimum, the alpha at which it does so."""
+    """Return the alpha at which a branch turns from a saddle into a minimum, for each branch that does so."""
     from attention_phases.theory.branches import solve_from
     from attention_phases.theory.ends import gain_crossing
 

@@ -15,7 +15,7 @@ from .grids import TASK_FIELDS, cells_of
 from .students import INFORMED, ArchitectureCell, StudentCell
 
 FORM_FIELDS = [field.name for field in fields(Architecture)]
-USUAL_SIZES = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # values of sizes that a grid does not name
+USUAL_SIZES = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # default values of sizes that a grid lacks
 LIST_FIELDS = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a task whose value is itself a list
 
 

@@ -67,7 +67,7 @@ def read_cells(name, profile, cells):
     folder = folder_of(profile)
     table = folder / stored.name
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f"{name}.lock"):  # if several notebooks need it, one computes and the others wait
+    with FileLock(folder / f"{name}.lock"):  # if several notebooks need the table, one computes it and the others wait
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
         if cell_rows(table, cells) is None:
@@ -155,10 +155,10 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
         if scheduler is None and "cuda" in {choose_device(device, cell.d) for cell in cells}:
             in_process = in_process or workers is None
     on_device = partial(compute_rows, device=device) if device != "cpu" else compute_rows
-    if Path(store_path).suffix == ".parquet":  # the table has this name
+    if Path(store_path).suffix == ".parquet":  # only the table has this suffix
         raise BadInput("store", str(store_path), "an SQLite file, such as mine.sqlite; the table is written beside it")
     with _kept_message(store_path), _executor(workers, scheduler, in_process) as executor:
-        if BUILT in Path(store_path).parents:  # a folder elsewhere must exist already
+        if BUILT in Path(store_path).parents:  # a folder outside `BUILT` must exist already
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)
         table = Path(folder) / f"{cells[0].experiment}.parquet"
         known = set(load(table)["cell"]) if table.exists() else set()
@@ -193,7 +193,7 @@ def meanings():
     path = DATA / "datapackage.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["resources"] if path.exists() else []
     described = {field["name"]: field for table in tables for field in table["schema"]["fields"]}
-    usual = {name: {"usual": column_value(value)} for name, value in DEFAULTS.items()}  # fields that cells leave out
+    usual = {name: {"usual": column_value(value)} for name, value in DEFAULTS.items()}  # fields that cells lack
     return {name: described.get(name, {}) | usual.get(name, {}) for name in {**described, **usual}}
 
 

@@ -48,7 +48,7 @@ def train_students(cell, displaced=0.0, device="cpu"):
     data = cell.seen(trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture, device))
     setting = cell.optimizer, cell.architecture
     rows = trials.train_on(cell.task, data, cell.starts, rng, *setting, displaced=displaced, **cell.settings)
-    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # the columns of stored tables
+    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # stored tables lack `converged`
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ def check(sample, seed=0, name=None, quiet=True):
     """
     check_count("sample", sample)
     check_count("seed", seed, at_least=0)
-    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # files of experiments
+    # Other files in the folder do not belong to an experiment.
+    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]
     if not files:
         checkout()
         raise StoreError(f"{DATA}: holds no results" + (f" of {name}" if name else ""))

@@ -15,7 +15,7 @@ EQUAL = "black"  # colour of frames around equal tokens; red stands for the sema
 
 
 def shown_sequences(text):
-    """Return the three sequences of the paper as token numbers, followed by a sequence of the reader's own.
+    """Return the three sequences of the paper as token numbers, followed by the reader's own sequence.
 
     text: the reader's sequence, ten letters; empty if there is none.
     """

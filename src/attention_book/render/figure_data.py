@@ -84,7 +84,7 @@ def _label(axes, which):
 
 
 def _series(axes):
-    """Yield (label, colour, kind, columns) of everything that is drawn to the scale of the axes."""
+    """Yield everything that is drawn to the scale of the axes, as (label, colour, kind, columns)."""
     parts = {part for container in axes.containers for part in _leaves(container)}
     for container in axes.containers:
         label = container.get_label()
@@ -119,7 +119,7 @@ def _errorbars(container):
 
 
 def _line(axes, line):
-    """Return the points of a line, or the one number of a line that crosses the whole panel."""
+    """Return the points of a line, or the single coordinate of a line across the whole panel."""
     x, y = line.get_data(orig=False)
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
         return {"x": x[:1]}
@@ -190,7 +190,7 @@ def readout_of(figure, names=None):
 
 
 def _with_bands(table):
-    """Return the rows of points and cells, each place once.
+    """Return one row for each place of a point or a cell.
 
     The points of a line have the ends of the band with the same colour around them.
     """
@@ -227,9 +227,12 @@ def _strip(axes, x):
 
 
 def _text(axis, value, low=np.nan, high=np.nan):
-    """Return a number with its error or its range, or the word at its place on the axis; an empty text for NaN."""
+    """Format a number with its error or its range, or return the word at its place on the axis.
+
+    The text for NaN is empty.
+    """
     ticks, places = axis.get_major_formatter(), axis.get_majorticklocs()
-    if isinstance(ticks, FuncFormatter):  # Matplotlib formats labels that are set by hand in this way
+    if isinstance(ticks, FuncFormatter):  # labels that are set by hand have this formatter
         for place, word in zip(places, ticks.format_ticks(places)):
             if abs(value - place) < 0.5 and not re.match(r"[-+−]?\d", word):
                 return _html(word)
@@ -242,7 +245,7 @@ def _text(axis, value, low=np.nan, high=np.nan):
 
 
 def _number(value, error=0.0):
-    """Return a number as text, below a thousandth as a multiple of a power of ten, with its error in brackets.
+    """Format a number with its error in brackets, and with a power of ten if it is below a thousandth.
 
     Without an error the number has four digits, but a whole number has all of its digits.
     """

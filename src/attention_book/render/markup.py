@@ -95,7 +95,7 @@ def html_table(frame, caption, folded=False, note="", headings=()):
     """
     parts = {f"{name}{part}" for name in frame for part in PARTS}
     names = [name for name in frame if name not in parts]
-    known = HEADINGS | dict(headings)  # a name that is not listed here is its own heading
+    known = HEADINGS | dict(headings)  # other names have the default heading
     columns = {name: known.get(name, Heading()) for name in names}
     kinds = {name: _align(frame[name]) for name in names}
     head = [f'<th scope="col"{kinds[name]}>{_title(name, column)}</th>' for name, column in columns.items()]
@@ -166,7 +166,7 @@ def shared_text(comparison):
 
 
 def _shared_values(parameters):
-    """Return the parameters that all of several rows share; a single row shares none."""
+    """Return the parameters that several rows have in common; for a single row there are none."""
     first, *others = parameters
     return {name: value for name, value in first.items() if others and all(o.get(name) == value for o in others)}
 

@@ -184,7 +184,7 @@ def _name_curves(axes, curves):
         own, others = drawn[number], np.concatenate([*drawn[:number], *drawn[number + 1 :], [[9, -9]]])
         apart = np.linalg.norm(own[:, None] - others, axis=2)
         above = own[:, 1] > others[apart.argmin(axis=1), 1]
-        to_left = above == (own[-1, 1] >= own[0, 1])  # the name is on the side where the curve moves away from it
+        to_left = above == (own[-1, 1] >= own[0, 1])  # true if the curve moves away from a name on the left
         far_end = own[:, 0] + np.where(to_left, -1, 1) * 0.018 * min(len(name), NAME_LETTERS)
         fits = (np.abs(np.array([far_end, *own.T]) - 0.5) < [[0.49], [0.49], [0.42]]).all(axis=0)
         if fits.any():

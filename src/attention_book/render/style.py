@@ -31,7 +31,8 @@ PROCESS_SETTINGS = (
     "backend_fallback",
     "interactive",
 )  # settings of Matplotlib that do not affect pictures
-COLOUR_NAMES = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # names in a figure's data
+# Names of the colours in the data of a figure
+COLOUR_NAMES = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}
 
 # Figures are white, because the figures of the dark theme are made from white figures. With a fixed salt, the same
 # picture always gives the same SVG. All other settings are the defaults of Matplotlib, so that a user's `matplotlibrc`
@@ -56,7 +57,7 @@ FONTS = {  # fonts that Matplotlib includes, for printed figures, each with a ma
     "STIX": {"font.family": "STIXGeneral", "mathtext.fontset": "stix"},
     "Computer Modern": {"font.family": "cmr10", "mathtext.fontset": "cm", "axes.formatter.use_mathtext": True},
 }
-logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the font files of Computer Modern
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # fontTools warns of dates in the fonts of Computer Modern
 # Options of a legend that hides the lines behind it
 OPAQUE_LEGEND = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
@@ -67,8 +68,8 @@ TEST_ERROR = r"test error $\epsilon_g$"
 # Labels of the overlap that each branch is named after
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
 VALUES = "values"  # name of points whose colours show values, in gid=f"{VALUES}_{number}"
-SVG, FIGURE_INFO = "image/svg+xml", "behind"  # type of an output that shows a figure; key in its metadata
-PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only; dots per inch
+SVG, FIGURE_INFO = "image/svg+xml", "behind"  # type of an output that shows a figure, and key in its metadata
+PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only, and its dots per inch
 styled = mpl.rc_context(STYLE)  # decorator that makes a function draw in the book's style
 
 
@@ -119,7 +120,7 @@ def ticks(axis, places):
 
 
 def show(figure, name=None):
-    """Show a finished figure of a notebook, and close it so that it is shown only once.
+    """Show a finished figure, and close it so that it is shown only once.
 
     The call is the last line of a cell.
 
@@ -133,7 +134,7 @@ def show(figure, name=None):
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
     if name:
-        figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as in a notebook
+        figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # the same options as in a notebook
         if data := csv_of(figure, COLOUR_NAMES):
             Path(f"{name}.csv").write_text(data, encoding="utf-8")
     display(figure)
@@ -294,7 +295,7 @@ def bar_below(figure, mapped, axes, label, extend="both", **options):
 
 
 def mark_threshold(axes, threshold, name, colour, left=False):
-    """Mark a threshold by a vertical line with its name.
+    """Mark a threshold with a vertical line and its name.
 
     A strip around the line is as wide as the error. A threshold that does not exist (NaN) is not marked.
     """

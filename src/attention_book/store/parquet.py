@@ -98,7 +98,7 @@ def _replace(path: Path, table: pa.Table, meanings: Mapping) -> None:
             os.fsync(file.fileno())
         os.replace(partial, path)
     finally:
-        with suppress(OSError):  # after success there is no partial file, and its folder may be missing
+        with suppress(OSError):  # after success the partial file is gone, and after a failure its folder may be missing
             partial.unlink()
 
 

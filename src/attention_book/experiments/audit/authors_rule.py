@@ -120,7 +120,7 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
 
 
 def rule_test_error(task: Task, overlaps: Scalars) -> float:
-    """Return the test error, computed by the published rules.
+    """Return the test error of a student, computed by the published rules.
 
     It includes `label_loss`, the part that depends on the teacher alone.
     """
@@ -151,7 +151,7 @@ def _labels(task, points):
 
 
 def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
-    """Return the overlaps after one undamped step, and the losses at the given overlaps, by name.
+    """Return the overlaps after one undamped iteration, and the losses at the given overlaps, by name.
 
     All of them are computed by the published rules.
     """

@@ -1,4 +1,4 @@
-"""Thresholds and curves of the published theory, by the authors' quadrature rules and with many points.
+"""Thresholds and curves of the published theory, computed by the authors' rules and with many points.
 
 Experiments:
     published_rule: Thresholds and solutions along the published curves, by the published quadrature and with many

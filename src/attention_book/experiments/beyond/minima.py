@@ -122,7 +122,7 @@ def _descents(cell):
 
 
 def _cosines(students):
-    """Return ``|cosine|`` of each pair of k students, (k, k)."""
+    """Return the absolute cosine of each pair of k students, (k, k)."""
     import torch
 
     weights = torch.stack([student.weights for student in students]).double()
@@ -131,7 +131,10 @@ def _cosines(students):
 
 
 def _labels(distances):
-    """Return the number of the minimum at each end point; end points within `SAME_DISTANCE` share a number."""
+    """Return the number of the minimum that each end point is in.
+
+    End points within `SAME_DISTANCE` share a number.
+    """
     labels = []
     for k, row in enumerate(distances):
         equal = np.flatnonzero(row[:k] < SAME_DISTANCE)

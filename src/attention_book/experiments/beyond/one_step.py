@@ -18,7 +18,7 @@ from ..lines import OnNets, prune
 from ..students import INFORMED
 
 
-@np.errstate(all="ignore")  # intermediate results may be infinite; a failed search says why
+@np.errstate(all="ignore")  # intermediate results may be infinite; a failed search returns its reason
 def broken_thresholds(cell) -> list[dict]:
     """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of replica symmetry breaking.
 

@@ -88,11 +88,11 @@ def _backtracking_one(data, lam, start, steps, cap):
 
 
 def _times_inverse_hessian(pairs, gradient):
-    """Return the gradient multiplied by the inverse Hessian that the pairs imply."""
+    """Return the gradient multiplied by the inverse Hessian that the stored pairs imply."""
     if not pairs:
         return gradient
     moved, bent = map(np.array, zip(*pairs))
-    # L-BFGS begins with this multiple of the unit matrix, but SciPy begins with the unit matrix itself.
+    # L-BFGS begins with `scale` times the unit matrix, but SciPy's product begins with the unit matrix itself.
     scale = (moved[-1] @ bent[-1]) / (bent[-1] @ bent[-1])
     return scale * LbfgsInvHessProduct(moved / scale**0.5, bent * scale**0.5).matvec(gradient)
 

@@ -17,7 +17,7 @@ from ..students import INFORMED, RANDOM, OnData, students
 
 
 def take_first_steps(cell):
-    """Return the rows of a `FirstStepsCell`: the overlaps of each student after each of several steps."""
+    """Return the rows of a `FirstStepsCell`: the overlaps of each student after given numbers of steps."""
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -59,7 +59,7 @@ students("fig15", {"alpha": 2.0})(
 
 
 def _searches(runs):
-    """Return an axis "optimizer starts" of the two minima, and of random starts by three optimisers."""
+    """Return an axis "optimizer starts" with the two minima, and with random starts by three optimisers."""
     return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
 
 

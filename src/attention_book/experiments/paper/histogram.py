@@ -57,7 +57,10 @@ def train_and_measure(cell):
 
 
 def measure(cell, kept):
-    """Return the rows of a `CountingCell` that measure its trained weights, `kept`."""
+    """Measure the weights of a trained model, and return the rows of a `CountingCell` for them.
+
+    kept: the weights, from `train`.
+    """
     from attention_phases.histogram import transformer
 
     from ...store.parquet import encode
@@ -72,7 +75,7 @@ def measure(cell, kept):
 
 
 def train_beginning(cell):
-    """Return the first rows of `train_and_measure`, before rounding errors have grown: the start and one epoch."""
+    """Return the rows of `train_and_measure` for the start and the first epoch, before rounding errors have grown."""
     return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
 
 
