@@ -47,7 +47,9 @@ def stored_table(name):
 def notebook_name(text):
     """Return the short name of a text notebook, such as "fig02" for "fig02_slice.md".
 
-    A notebook without such a number has the name of its file. text: Path of the notebook.
+    A notebook that is not about a figure or a table of the paper has the name of its file.
+
+    text: Path of the notebook.
     """
     numbered = re.match(r"((fig|table)\d+)_", text.stem)
     return numbered[1] if numbered else text.stem

@@ -41,9 +41,9 @@ def letters(sequence):
 def answers(flat, sequences):
     """Return the attention matrices of a trained model for several sequences, and the counts that it predicts.
 
-    flat: parameters of the model, (SIZE,).
-
     The matrices have the shape (n, 10, 10), and the counts have the shape (n, 10).
+
+    flat: parameters of the model, (SIZE,).
     """
     return matrices(flat, sequences), predicted_counts(flat, sequences)
 

@@ -154,7 +154,7 @@ def comparison_label(quantity, parameters):
 
 
 def shared_text(comparison):
-    """Return a sentence as HTML that describes what all rows of a comparison have in common.
+    """Return text, as HTML, about what all rows of a comparison have in common.
 
     An example is "In all rows α = 2. Ours: theory, 16 quadratures".
     """

@@ -35,8 +35,8 @@ class AnotherTaskCell(StudentCell):
         return {"tested": replace(self.task, **dict(self.tested))}
 
 
-# These parameters of the tested task differ from the training task. The students of the last three tests are trained at
-# omega = 0.55, where the semantic student does not predict better than the linear model at any alpha.
+# Values of the parameters in which the tested task differs from the training task. The students of the last three tests
+# are trained at omega = 0.55, where the semantic student does not predict better than the linear model at any alpha.
 OTHER_TASKS = {
     "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
     "matrix": [((a, b), (b, a)) for a, b in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],

@@ -21,8 +21,8 @@ from .staying import EARLY_BORDER, LATE_BORDER
 def descend_by_legs(cell, displaced=0.0):
     """Train the students of a `DescentCell`, and return a row for each student after each leg of its training.
 
-    There are `count` students for each of the `hints`. A start is ``noise N(0, 1) + hint Q*``. For one data set, N(0,
-    1) is the same in all cells and for all hints.
+    There are `count` students for each of the `hints`. A start is ``noise N(0, 1) + hint Q*``. For one data set, the
+    random part N(0, 1) is the same in all cells and for all hints.
 
     displaced: relative displacement of every weight of the starts; the data are not displaced.
     """

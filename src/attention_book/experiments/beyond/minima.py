@@ -145,7 +145,7 @@ def _labels(distances):
 def valley_runs(cell):
     """Return the end points of a `ValleyCell` in every cyclic order, as the runs of this cell.
 
-    Runs from displaced starts are needed, and the starts of the cell are displaced already.
+    Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]

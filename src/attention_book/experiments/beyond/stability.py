@@ -63,10 +63,10 @@ GAIN_POINTS = 4  # number of points for the gains, divided by the number of poin
 def copies_line(cell) -> list[dict]:
     """Return the distances that remain between two copies of message passing in theory, with a row for each alpha.
 
-    cell: a `CopiesCell` or an `ArchitectureCopiesCell`.
-
     A row has `what` (the branch), alpha, `apart` and `apart_error` from `settling_distance`, and `resolved` (the
     smallest distance that was tried). For the standard student it also has the replicon between jumps, with its error.
+
+    cell: a `CopiesCell` or an `ArchitectureCopiesCell`.
     """
     from attention_phases.amp.stability import gains, gains_of_columns, settling_distance
     from attention_phases.theory import follow
