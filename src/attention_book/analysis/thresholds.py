@@ -18,7 +18,7 @@ SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") fo
 
 
 def line_cells(profile, omegas):
-    """Return the cells that `theory_lines` reads."""
+    """Return the cells of theory that `theory_lines` reads."""
     return [LineCell("fig03_theory", Task(omega=omega), **LINE[profile]) for omega in omegas]
 
 

@@ -84,7 +84,7 @@ def fill_table(table, usual):
 
 
 def tasks(omegas, **parameters):
-    """Return a task for each omega."""
+    """Return a list of tasks, one for each omega."""
     return [Task(omega=omega, **parameters) for omega in omegas]
 
 

@@ -1,4 +1,4 @@
-"""Control variates that make the crossing of the training losses more precise.
+"""Control variates that reduce the error of the alpha at which the training losses cross.
 
 The loss of trained students varies between data sets almost as the loss of students with fixed weights, whose mean is
 known. Subtracting the latter removes most of the variance (`analysis.instances`).

@@ -1,4 +1,4 @@
-"""Structured tokens and teachers, for which Result 4.2 holds in its general form, and two limits of the theory.
+"""Structured tokens and teachers, as in the general form of Result 4.2, and two limits of the theory.
 
 Experiments:
     spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing

@@ -14,7 +14,7 @@ from ..grids import ALPHAS, GRIDS, cells_of
 from ..lines import ArchitectureLineCell
 from ..students import INFORMED, RANDOM, variants
 
-FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # alphas beyond the published grid, where some of the transitions lie
+FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # alphas beyond the published grid, because some of the transitions are there
 CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
 MAP_FORMS = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
 SLICE = {

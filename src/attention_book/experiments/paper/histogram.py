@@ -110,7 +110,7 @@ def train_exchanged(cell):
 
 
 def train_exchanged_beginning(cell):
-    """Return the first rows of `train_exchanged`, before rounding errors have grown."""
+    """Return the rows of `train_exchanged` for the first epochs, before rounding errors have grown."""
     return train_exchanged(replace(cell, epochs=min(cell.epochs, BEGINNING)))
 
 
