@@ -1,4 +1,6 @@
-"""The book about the science of `attention_phases`; notebooks import it as `book` and use the names listed here.
+"""The code of the book about the science of `attention_phases`.
+
+Notebooks import this package as `book` and use the names listed in `NAMES`.
 
 `experiments` defines the cells of every experiment and computes them. `store` keeps the results. `analysis` derives
 from the results the numbers that several pages need. `render` turns numbers into tables and figures. `command_line` is
@@ -10,8 +12,8 @@ from typing import Any
 
 from .paths import missing_package
 
-# These are the names that notebooks use, by module. A module is loaded when one of its names is first used, because
-# loading all modules takes a second.
+# Names that notebooks use, by module. A module is imported when one of its names is first used, because importing all
+# modules takes a second.
 NAMES = {
     "experiments": "grid",
     "experiments.results": "read sweep",

@@ -1,4 +1,4 @@
-"""Folders and files of the checkout, and the names of the notebooks in it.
+"""Folders and files of the checkout, and the names of its notebooks.
 
 The package is an editable install of a checkout, so that its files are found from the place of this module.
 """
@@ -10,13 +10,15 @@ from pathlib import Path
 from attention_phases.errors import StoreError
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ROOT / "notebooks"  # MyST texts; the file name of a page on a figure or table begins with that name
+# Folder of the MyST texts. The file name of a page about a figure or a table begins with its number, as in
+# fig02_slice.md.
+NOTEBOOKS = ROOT / "notebooks"
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))  # stored results
-BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results"))  # results that profiles computed
+BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results"))  # results computed for the profiles
 
 
 def checkout():
-    """Return the folder of the checkout, or raise `StoreError` if the package is installed without one."""
+    """Return the folder of the checkout, or raise `StoreError` if the package was installed without a checkout."""
     if not (ROOT / "src").is_dir():
         how = "clone its repository and run make install in it, or pip install -e '.[book]'"
         raise StoreError(f"this needs a checkout of the book, but {Path(__file__).parent} is not in one: {how}")
@@ -24,7 +26,11 @@ def checkout():
 
 
 def missing_package(what, error):
-    """Return a message that names the missing package of a `ModuleNotFoundError` and says how to install it."""
+    """Return a message that names a missing package and tells how to install it.
+
+    what: what needs the package.
+    error: the `ModuleNotFoundError`.
+    """
     how = "pip install -e '.[book]', in a checkout of the book, installs it"
     return f"{what} needs {error.name}, which is not installed: {how}"
 
@@ -39,20 +45,25 @@ def stored_table(name):
 
 
 def notebook_name(text):
-    """Return the short name of a text notebook (a Path): "fig02" for "fig02_slice.md", else the name of the file."""
+    """Return the short name of a text notebook, such as "fig02" for "fig02_slice.md".
+
+    A notebook that is not about a figure or a table of the paper has the name of its file.
+
+    text: Path of the notebook.
+    """
     numbered = re.match(r"((fig|table)\d+)_", text.stem)
     return numbered[1] if numbered else text.stem
 
 
 def notebooks():
-    """Return the texts of all notebooks by short name, with the figures and tables of the paper first."""
+    """Return the files of all text notebooks by short name, with the figures and tables of the paper first."""
     checkout()
     texts = sorted(NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
     return {notebook_name(text): text for text in texts}
 
 
 def read_edited(path):
-    """Return the text of a file that people edit, without the byte order mark that some editors put first."""
+    """Return the text of a file that people edit, without the byte order mark that some editors add."""
     return path.read_text(encoding="utf-8-sig")
 
 

@@ -29,7 +29,7 @@ class PublishedNumber:
 
     @property
     def rounding(self):
-        """The standard error that comes from rounding to the last printed digit."""
+        """The standard error that results from rounding to the last printed digit."""
         return 10.0 ** Decimal(self.text).as_tuple().exponent / sqrt(12)
 
 
@@ -37,9 +37,10 @@ def _numbers(source, names, texts, **more):
     return {name: PublishedNumber(text, source, **more) for name, text in zip(names, texts.split(), strict=True)}
 
 
-# The thresholds have the digits of the authors' public plotting notebook. Their public curves of the training losses at
-# omega = 0.3, joined by straight lines, cross at alpha = 1.262. Their public curve of the test error crosses the error
-# of the authors' linear model at 1.451, and the error of the exact linear model at 1.465.
+# The thresholds have as many digits as in the authors' public plotting notebook. At omega = 0.3 the authors' public
+# curves of the training losses, joined by straight lines, cross at alpha = 1.262. The authors' public curve of the test
+# error crosses the error of the authors' linear model at alpha = 1.451, and the error of the exact linear model at
+# alpha = 1.465.
 
 # alpha_c by omega, where the training losses of the two minima cross
 CRITICAL_ALPHA = _numbers(
@@ -47,7 +48,7 @@ CRITICAL_ALPHA = _numbers(
     (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.425),
     "0.5480511 0.7071599 0.8180016 0.9277861 1.06 1.2410177 1.4541110 1.7505719 1.9392972",
 )
-# alpha_l by omega, where the test error of the semantic minimum crosses the error of the linear baseline
+# alpha_l by omega, where the test error of the semantic minimum crosses the test error of the linear model
 LINEAR_ALPHA = _numbers(
     "Fig. 3 right, theory",
     (0.0, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.275, 0.3, 0.325, 0.35, 0.38),
@@ -56,17 +57,17 @@ LINEAR_ALPHA = _numbers(
 )
 THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
 
-# Test error of the linear model by theory, at omega = 0.3. It is stored as the sum over both tokens.
+# Theoretical test error of the linear model at omega = 0.3, stored as the sum over both tokens.
 LINEAR_MODEL = PublishedNumber("0.0019904589", "public notebook of the theory")
 
 _SOURCE = "Fig. 2, theory, alpha = 2"
-FIG2_THEORY = {  # solutions of both branches at alpha = 2
+FIG2_THEORY = {  # theoretical solutions of both branches at alpha = 2
     "semantic": _numbers(
         _SOURCE, ("q", "V", "theta", "train_loss", "test_mse"), "0.1142 12.33 0.1586 0.003599 0.001397"
     ),
     "positional": _numbers(_SOURCE, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
 }
-FIG2_STUDENTS = {  # gradient descent from the positional start, by alpha
+FIG2_STUDENTS = {  # students trained by gradient descent from the positional start, by alpha
     alpha: _numbers("Fig. 2, experiments", ("test_mse", "linear_mse", "train_loss", "m/sigma^2"), texts, n=24)
     for alpha, texts in {
         0.5075: "0.00322 0.00197 0.001162 0.899",
@@ -87,7 +88,7 @@ SCALING = {
 }
 
 RUNS = 10  # number of runs of the histogram task
-# The standard deviations of Table 1 divide by n for accuracies and by n - 1 for distances.
+# Standard deviations in Table 1 are computed with the divisor n for accuracies, and n - 1 for distances.
 LOST_DEGREES = {"accuracy": 0, "start to trained": 1, "trained to final": 1, "of_zeros": 1}
 
 
@@ -115,11 +116,11 @@ SHOWN_SEQUENCES = (  # sequences of tokens in Figures 4, 5 and 6
 )
 
 # The comparison with our numbers
-LIMIT = 3.0  # standard errors; two numbers that differ by more are counted as different
+LIMIT = 3.0  # largest difference of two numbers that agree, in standard errors
 VERDICTS = ("agrees", "differs", "not comparable")
 EVIDENCE = ("theory", "students", "transformers")
-# These are the reasons why numbers differ or cannot be compared. The scorecard explains each of them, and the data of
-# the scorecard number them in this order.
+# Reasons why two numbers differ or cannot be compared. The scorecard explains each reason, and its data number the
+# reasons in this order.
 REASONS = ("quadrature", "instances", "many minima", "lost letters", "definition", "cause unknown")
 COLUMNS = ["quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"]
 COLUMNS += ["published_n", "source", "value", "error", "n", "difference", "percent", "sigma"]
@@ -141,18 +142,19 @@ class Comparison:
 
 
 def compare(comparisons):
-    """Return a frame that compares published numbers with ours: the columns `COLUMNS`, one row for each `Comparison`.
+    """Return a data frame that compares published numbers with ours, with a row for each `Comparison`.
 
-    `published` is the printed text. `rounding` is the standard error of `published_value` that comes from rounding.
-    `published_error` is NaN if the paper gives none, and `published_n` is NaN for theory. `difference` is ours minus
-    published, and `percent` is the difference in per cent of the published value. `sigma` is the difference divided by
-    the combined standard error: our error, the published error and the error of rounding, added in quadrature. If the
-    paper does not give the standard deviation behind a mean, it is taken to be equal to ours. The two numbers differ if
-    `sigma` exceeds `LIMIT`. `reason` is one of `REASONS`, and it is missing if the numbers agree.
+    The columns are `COLUMNS`. `published` is the printed text. `rounding` is the standard error of `published_value`
+    that results from rounding. `published_error` is NaN if the paper gives none, and `published_n` is NaN for theory.
+    `difference` is ours minus published, and `percent` is the difference in per cent of the published value. `sigma` is
+    the difference divided by the combined standard error: our error, the published error and the error of rounding,
+    added in quadrature. If the paper does not give the standard deviation behind a mean, it is taken to be equal to
+    ours. The two numbers differ if `sigma` exceeds `LIMIT`. `reason` is one of `REASONS`, and it is missing if the
+    numbers agree.
 
     Raises BadInput if a value is not finite, if an error is not > 0, or if a reason or a kind of evidence is unknown.
     """
-    import pandas as pd  # slow to load, and the command line reads the numbers only
+    import pandas as pd  # slow to load, and not needed by the command line
 
     return pd.DataFrame([_row(comparison) for comparison in comparisons], columns=COLUMNS)
 

@@ -1,4 +1,4 @@
-"""Students of other architectures: their rows, their thresholds, and their comparison with theory at infinite d."""
+"""The analysis of students of other architectures: tables, thresholds, and a comparison with theory."""
 
 import numpy as np
 import pandas as pd
@@ -22,30 +22,30 @@ RANK2_NAMES = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss"
 
 
 def select(table, architecture):
-    """Return the rows of one architecture."""
+    """Return the rows of a table that belong to one architecture, without empty columns."""
     own = [table[name] == value for name, value in vars(architecture).items()]
     return table[np.logical_and.reduce(own)].dropna(axis=1, how="all")
 
 
 def standard_student_theory(profile):
-    """Return the `branch_tables` of the standard student, and both of its thresholds by kind."""
+    """Return theoretical results for the standard student: its `branch_tables`, and both of its thresholds by kind."""
     lines = theory_lines(profile, [Task().omega])
     return branch_tables(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
 def branch_tables(lines):
-    """Return three frames by name, with a row for each alpha: both branches, and the gap between their losses.
+    """Return data frames of both branches and of the gap between their losses, with a row for each alpha.
 
-    A frame is empty if the lines have no such rows.
+    The three frames are in a dictionary by name. A frame is empty if the lines have no such rows.
     """
     return {what: rows_of(lines, what).set_index("alpha") for what in (*MINIMA, "gap")}
 
 
 def threshold_moves(students):
-    """Return a frame that says how far each architecture moves both thresholds.
+    """Return the thresholds of several students, and how far they are from the thresholds of the first student.
 
-    The columns are `student`; `critical` and `linear` with their errors; and `critical_moves` and `linear_moves`, the
-    differences from the thresholds of the first student.
+    The columns are `student`; `critical` and `linear` with their errors; and the differences `critical_moves` and
+    `linear_moves`.
 
     students: `Measured` alpha by kind of threshold, by the student's name.
     """
@@ -58,7 +58,7 @@ def threshold_moves(students):
 
 
 def compare_thresholds(usual, thresholds, table):
-    """Return the thresholds of theory together with the thresholds of the standard student and of trained students.
+    """Return a table of thresholds from theory, from trained students, and for the standard student.
 
     The columns are `threshold`; `usual`, `theory` and `trained` with their errors; and `sigma_off`, trained minus
     theory in units of the combined standard error.
@@ -77,7 +77,7 @@ def compare_thresholds(usual, thresholds, table):
 
 
 def compare_with_theory(pairs, power=1.0):
-    """Return a comparison of students, extrapolated to infinite d, with theory.
+    """Return a comparison of theory with the results of students, extrapolated to infinite d.
 
     The columns are `case`, `alpha` and `quantity`; `theory` and `limit` (students at infinite d) with their errors;
     `chi2` of the extrapolation; and `sigma_off`, students minus theory in units of the combined standard error.
@@ -101,12 +101,12 @@ def compare_with_theory(pairs, power=1.0):
 
 
 def extrapolate(table, quantity, power=1.0):
-    """Return the `Measured` value of a quantity at infinite d for a teacher with ``|Q*|^2 = d``, and chi^2 of the fit.
+    """Extrapolate a quantity to infinite d, and return its `Measured` value and chi^2 of the fit.
 
-    The quantity is assumed to approach its limit as 1/d^power. Most of the variance between data sets comes from the
-    length of the teacher. This length is known, and it is 1 (in units of sqrt(d)) in the limit. The function ``value +
-    slope/d^power + response (|Q*|^2/d - 1)`` is fitted to all data sets, with variances in proportion to 1/d. chi^2
-    compares this fit with a fit that has a free value for each d.
+    The value is for a teacher with ``|Q*|^2 = d``. The quantity is assumed to approach its limit as 1/d^power. Most of
+    the variance between data sets comes from the length of the teacher. This length is known, and it is 1 (in units of
+    sqrt(d)) in the limit. The function ``value + slope/d^power + response (|Q*|^2/d - 1)`` is fitted to all data sets,
+    with variances in proportion to 1/d. chi^2 compares this fit with a fit that has a free value for each d.
 
     table: students in several dimensions d, with the column `length` for ``|Q*|^2/d - 1``.
     """
@@ -119,9 +119,10 @@ def extrapolate(table, quantity, power=1.0):
 
 
 def teacher_lengths(table, cell_type):
-    """Return ``|Q*|^2/d - 1`` of the teacher of each row, which tends to 0 for large d.
+    """Return ``|Q*|^2/d - 1`` for the teacher of each row.
 
-    The teacher is drawn again from the cell's generator, because it is the first thing that a cell of this type draws.
+    The result tends to 0 for large d. The teacher is drawn again from the cell's generator, because it is the first
+    thing that a cell of this type draws.
     """
     lengths = {}
     for text in table["cell"].astype(str).unique():

@@ -11,23 +11,27 @@ from attention_phases.theory.branches import MINIMA
 from .instances import wilson
 
 BASINS = ("semantic", "positional", "neither", "still moving")
-SMALL_GRADIENT = 1e-3  # largest |grad R| of a student that has come to rest
-CLOSE_COSINE = 0.2  # largest difference between a cosine and the same cosine of the minimum on the same sentences
+SMALL_GRADIENT = 1e-3  # largest |grad R| of a student that is no longer moving
+CLOSE_COSINE = 0.2  # largest difference between the cosines of a run and of the minimum on the same sentences
 
 
 def cosines(table, sigma):
-    """Return the absolute cosines of each student: `semantic` with the teacher, `positional` with 1_d."""
+    """Return the absolute cosines of each student's weights with the teacher and with 1_d.
+
+    The columns are `semantic` (for the teacher) and `positional` (for 1_d).
+    """
     along = {"semantic": table["theta"].abs() / sigma, "positional": sigma * table["m"].abs()}
     return pd.DataFrame(along).div(table["q"] ** 0.5, axis=0)
 
 
 def classify(table, sigma, close=CLOSE_COSINE):
-    """Return the runs with both cosines, their `side` (the larger cosine), and the `basin` in which they ended.
+    """Return the runs, together with the basin in which each of them ended.
 
-    A run whose gradient is larger than `SMALL_GRADIENT` is "still moving". Any other run ended in the basin of its side
-    if both cosines are within `close` of the cosines of the minimum on this side, and otherwise in "neither". The
-    minimum of a side is the end point of the student that started on this side, on the same sentences. If that student
-    left its side, there is no such minimum.
+    The new columns are both cosines, the `side` of the larger cosine, and the `basin`. A run whose gradient is larger
+    than `SMALL_GRADIENT` is "still moving". Any other run ended in the basin of its side if both cosines are within
+    `close` of the cosines of the minimum on this side, and otherwise in "neither". The minimum of a side is the end
+    point of the student that started on this side, on the same sentences. If that student left its side, there is no
+    such minimum.
 
     table: the rows of runs, and the rows of the starts "semantic" and "positional" on their data sets.
     """
@@ -42,7 +46,7 @@ def classify(table, sigma, close=CLOSE_COSINE):
 
 
 def shares_of_basins(runs):
-    """Return the share of runs that ended in each basin: a row for each optimiser, alpha, d and basin.
+    """Return the share of runs that ended in each basin, with a row for each optimiser, alpha, d and basin.
 
     Runs on one data set may resemble each other. Therefore `low` and `high` are Wilson's interval at 95 % for the
     number of independent runs that has the same variance.
@@ -66,7 +70,8 @@ def _independent_runs(hits, share):
     """
     runs, variance = hits.size().sum(), share * (1 - share)
     size = runs / hits.ngroups
-    is_estimable = variance > 0 and hits.ngroups > 1  # if not, count all runs on one data set as one run
-    # The excess is the variance of the shares of data sets, divided by the variance of shares of independent runs.
+    is_estimable = variance > 0 and hits.ngroups > 1  # if False, all runs on one data set count as one run
+    # The excess is the variance between the shares of data sets, divided by the variance that independent runs would
+    # have.
     excess = size * hits.mean().var(ddof=1) / variance if is_estimable else size
     return runs / np.clip(excess, 1, size)

@@ -1,4 +1,4 @@
-"""A comparison of our results with published numbers: thresholds, students of growing d, and the authors' tables.
+"""A comparison of our results with published thresholds, with published students, and with the authors' tables.
 
 `data/authors_tables.py` makes the stored comparison of the authors' tables from a checkout of their repository.
 """
@@ -19,7 +19,7 @@ from ..published import Comparison, compare
 from .instances import GAPS, absolute_means
 from .thresholds import crossings, curve
 
-SLACK = 0.2  # the rules explain a difference if they reproduce it up to this share of it
+SLACK = 0.2  # the published rules explain a difference if they reproduce it to within this fraction
 MANY_MINIMA = 0.2  # omega below which both valleys have many minima near the transition
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
@@ -28,25 +28,28 @@ SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # sums over two
 
 
 def cause(known, ours, by_rule):
-    """Return "quadrature" if the published rules, run here, explain a difference of theory, otherwise "cause unknown".
+    """Return why a number of the published theory differs from ours: "quadrature" or "cause unknown".
 
-    The rules explain a difference if they account for 80 to 120 % of it, within its error. They explain nothing if they
-    give no number (NaN).
+    The cause is "quadrature" if the published rules, run here, account for 80 to 120 % of the difference, within its
+    error. If the rules give no number (NaN), the cause is unknown.
     """
     bound = SLACK * abs(ours.value - known.value) + hypot(ours.error, known.rounding)
     return "quadrature" if abs(by_rule - known.value) <= bound else "cause unknown"
 
 
 def threshold_by_rule(rules, kind, omega):
-    """Return a threshold by the published rules, from the experiment "published_rule"; NaN if the rules give none."""
+    """Return a threshold computed by the published quadrature rules, or NaN if there is none.
+
+    rules: the experiment "published_rule".
+    """
     rows = rules[(rules["what"] == kind) & (rules["omega"] == omega)]
     return rows["rule"].item() if len(rows) else nan
 
 
 def thresholds_beside_published(table, rules):
-    """Return a comparison of the published thresholds of theory with ours, in the form of `published.compare`.
+    """Return a comparison of our thresholds with the thresholds of the published theory.
 
-    A crossing that a coarse grid does not resolve is left out.
+    The result is a frame from `published.compare`. A crossing that a coarse grid does not resolve is left out.
 
     table: lines of theory, or students over alpha and omega by one or several optimisers, for the standard task.
     rules: the experiment "published_rule".
@@ -70,9 +73,10 @@ def thresholds_beside_published(table, rules):
 
 
 def sizes_beside_published(table, task, names):
-    """Return a comparison of our students in growing dimension with the published ones (Figures 3, left, and 7).
+    """Return a comparison of our students in growing dimension with the published students.
 
-    The result is as from `published.compare`.
+    The published students are in Figure 7 and in the left panel of Figure 3. The result is a frame from
+    `published.compare`.
 
     table: the experiment "fig07", trained by gradient descent.
     names: keys of `published.SCALING`.
@@ -92,7 +96,7 @@ def sizes_beside_published(table, task, names):
 
 
 def encodings(cells):
-    """Return, for each cell, by how much a linear model's test error grows if the model also reads the positions."""
+    """Return the increase of the linear model's test error if the model also reads the positions, for each cell."""
     where = ["matrix", "sigma", "omega", "d"]
 
     def added(row):
@@ -105,9 +109,11 @@ def encodings(cells):
 
 
 def ours(rows):
-    """Return the means of `stored_students` over data sets, with their errors and the number of data sets.
+    """Return the means of our students over data sets, with standard errors and the number of data sets.
 
     The columns are `CELL`, optimizer, quantity, ours, ours_error and instances.
+
+    rows: from `stored_students`.
     """
     columns = {"m": rows["m"].abs(), "theta": rows["theta"].abs(), "m^2": rows["m"] ** 2, "theta^2": rows["theta"] ** 2}
     long = rows.assign(**columns).melt([*CELL, "optimizer"], [*LOSSES, *OVERLAPS, *SQUARES], "quantity")
@@ -116,11 +122,12 @@ def ours(rows):
 
 
 def standard_scores(compared):
-    """Return the z-score of each difference of means, to two decimals.
+    """Return the z-score of each difference between our mean and the authors' mean.
 
     A difference divided by its estimated error follows Student's t with Welch's degrees of freedom. If the authors'
     standard deviation is not known, it is taken to be equal to ours, and the degrees of freedom are one fewer than our
-    data sets. The score is the value of a standard normal variable with the same tail probability.
+    data sets. The score is the value of a standard normal variable with the same tail probability, rounded to two
+    decimals.
     """
     own, instances, runs = compared["ours_error"] ** 2, compared["instances"], compared["runs"]
     alike = compared["spread"].isna()
@@ -132,7 +139,7 @@ def standard_scores(compared):
 
 
 def summary(compared):
-    """Return statistics of z by figure and quantity, for one optimiser.
+    """Return statistics of the z-scores of one optimiser, by figure and quantity.
 
     The columns are the count, the median and the 95th percentile of ``|z|``, the share beyond 3, the mean z, and `p`.
     Cells of one start are independent of each other. Therefore a Kolmogorov-Smirnov test compares z with a standard

@@ -1,4 +1,4 @@
-"""Averages over data sets with their errors, differences on the same data, and the limit of students for infinite d.
+"""Averages over data sets, differences between students on the same data, and extrapolations to infinite d.
 
 A column `x_error` is the standard error of `x`. The crossing of the training losses at infinite d is found by a fit
 with control variates, see `control_variates.controls`.
@@ -12,18 +12,23 @@ from attention_phases.theory.branches import MINIMA
 
 from ..experiments.students import CONTROLS
 
-POWERS = (0.5, 2 / 3, 1.0, 1.5)  # exponents of 1/d that means at a few values of d cannot distinguish
+POWERS = (0.5, 2 / 3, 1.0, 1.5)  # possible exponents of 1/d; means at a few values of d cannot distinguish them
 Z = 1.96  # half the width of a 95 % interval, in standard errors
 MEAN_COLUMNS = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
 def size_of(students, name):
-    """Return the number of data sets and the dimension of students, as `name_seeds` and `name_dimension`."""
+    """Return the number of data sets and the dimension of students, in a dictionary.
+
+    name: first part of the keys, before "_seeds" and "_dimension".
+    """
     return {f"{name}_seeds": students["seed"].nunique(), f"{name}_dimension": students["d"].iloc[0]}
 
 
 def with_errors(groups):
-    """Return the means of grouped columns `x` with their standard errors `x_error`, a row for each group.
+    """Return the means and the standard errors of grouped columns, with a row for each group.
+
+    The standard error of a column `x` is in the column `x_error`.
 
     groups: a grouped frame or series, such as ``table.groupby("alpha")[["q", "m"]]``.
     """
@@ -34,9 +39,10 @@ def with_errors(groups):
 
 
 def frame_of(measured, names, column="alpha"):
-    """Return a frame from a dict of `Measured`: one row for each, with the value as `column` and its error as "_error".
+    """Convert a dictionary of `Measured` values to a data frame, with a row for each value.
 
-    The values of the dict may also be dicts of several `Measured` by name of the column.
+    The value is in `column`, and its error is in the column with the suffix "_error". The values of the dictionary may
+    also be dictionaries of several `Measured`, by name of the column.
 
     names: name of the index, or a list of names if the keys are tuples.
     """
@@ -48,7 +54,10 @@ def frame_of(measured, names, column="alpha"):
 
 
 def root_mean_squares(squares):
-    """Return the root mean square of grouped columns `x` that contain squares, as `x_rms` and `x_rms_error`."""
+    """Return root mean squares, with standard errors, from grouped columns that contain squares.
+
+    The root mean square of a column `x` is `x_rms`, and its error is `x_rms_error`.
+    """
     roots = squares.mean() ** 0.5
     return roots.add_suffix("_rms").join((squares.sem() / (2 * roots)).add_suffix("_rms_error"))
 
@@ -67,18 +76,19 @@ def difference_in_errors(rows, name, other):
 
 
 def wilson(share, count):
-    """Return Wilson's 95 % interval for a share among `count` independent runs."""
+    """Return Wilson's 95 % confidence interval for a share that is observed in `count` independent runs."""
     scale = 1 + Z**2 / count
     centre = (share + Z**2 / (2 * count)) / scale
     half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale
-    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # removes rounding at 0 and 1
+    # Clipping removes rounding errors at shares of 0 and 1.
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)
 
 
 def instance_means(table, along="alpha"):
-    """Return the means of `MEAN_COLUMNS` over data sets, with errors, by start and by `along` ("alpha" or "d").
+    """Return the means of `MEAN_COLUMNS` over data sets, with standard errors.
 
-    All students have one optimiser. For the overlap whose sign is random, the frame also has the root mean squares
-    "m_rms" and "theta_rms".
+    The rows are by start and by `along` ("alpha" or "d"). All students must have the same optimiser. The frame also has
+    the root mean squares "m_rms" and "theta_rms", for overlaps whose sign is random.
     """
     where = [table["start"], table[along]]
     means = with_errors(table[list(MEAN_COLUMNS)].groupby(where))
@@ -86,9 +96,10 @@ def instance_means(table, along="alpha"):
 
 
 def absolute_means(table, sigma, along="alpha"):
-    """Return `instance_means` of the absolute overlaps, which are published because Q and -Q have the same attention.
+    """Return the same means as `instance_means`, but with absolute values of the overlaps.
 
-    The frame also has "m/sigma^2" and "theta/sigma^2".
+    The paper gives absolute values, because Q and -Q have the same attention. The frame also has "m/sigma^2" and
+    "theta/sigma^2".
     """
     means = instance_means(table.assign(m=table["m"].abs(), theta=table["theta"].abs()), along)
     for overlap in ("m", "theta"):
@@ -98,25 +109,34 @@ def absolute_means(table, sigma, along="alpha"):
 
 
 def seed_table(table, start, quantity):
-    """Return a quantity of the students of one start and one optimiser, with alpha as rows and seeds as columns."""
+    """Return a quantity of the students from one start, with alpha as rows and seeds as columns.
+
+    All students must have the same optimiser.
+    """
     return table[table["start"] == start].pivot(index="alpha", columns="seed", values=quantity)
 
 
 def training_gap(table):
-    """Return the semantic minus the positional training loss on each data set: alpha as rows, seeds as columns."""
+    """Return the semantic minus the positional training loss on each data set.
+
+    The result has alpha as rows and seeds as columns.
+    """
     return seed_table(table, "semantic", "train_loss") - seed_table(table, "positional", "train_loss")
 
 
 def test_gap(table, start="semantic"):
-    """Return the test error of one start minus the test error of the linear fit: alpha as rows, seeds as columns."""
+    """Return the test error of the students from one start minus the test error of the linear fit.
+
+    The result has alpha as rows and seeds as columns.
+    """
     return seed_table(table, start, "test_mse") - seed_table(table, start, "linear_mse")
 
 
-GAPS = {"critical": training_gap, "linear": test_gap}  # quantity that falls through zero at each threshold
+GAPS = {"critical": training_gap, "linear": test_gap}  # the gap whose zero crossing is the threshold
 
 
 def advantage(table):
-    """Return the test error of the linear fit minus the test error of the start with the lower training loss.
+    """Return the test error of the linear fit minus the test error of the student with the lower training loss.
 
     The result has alpha as rows and seeds as columns.
     """
@@ -125,7 +145,7 @@ def advantage(table):
 
 
 def gap_map(table, gap):
-    """Return the means of a gap over data sets, with alpha as rows and omega as columns.
+    """Return the mean of a gap over data sets, with alpha as rows and omega as columns.
 
     gap: a function such as `training_gap`; all students have one optimiser.
     """
@@ -133,17 +153,18 @@ def gap_map(table, gap):
 
 
 def memory(table, lines):
-    """Return overlaps and losses of the students in the experiment "memory", and of theory at these alphas.
+    """Return a comparison of theory with the students of the experiment "memory": overlaps and losses.
 
-    If theory has neither minimum at an alpha, every start is compared with the solution without overlaps.
+    If theory has neither minimum at the alpha of the students, every start is compared with the solution without
+    overlaps.
 
     The columns are `start`; `dimension` (NaN for theory); the root mean squares `theta_rms` and `m_rms`, and
     `train_loss`, with errors.
 
     table, lines: students and theory of one task.
     """
-    # The mean of an overlap from random starts is zero by symmetry, so the square is averaged. Starts on one data set
-    # count as one instance.
+    # For random starts the mean of an overlap is zero by symmetry, so its square is averaged. All starts on one data
+    # set count as one instance.
     squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
     per_set = squared.groupby(["start", "d", "seed"])[["theta", "m", "train_loss"]].mean()
     groups = per_set.groupby(["start", "d"])
@@ -161,7 +182,7 @@ def memory(table, lines):
 
 
 def gaps(table):
-    """Return the semantic minus the positional training loss of each cell of the experiment "crossing".
+    """Return the semantic minus the positional training loss for each cell of the experiment "crossing".
 
     The columns are omega, alpha, d, seed, gap and the `CONTROLS`.
     """
@@ -171,9 +192,10 @@ def gaps(table):
 
 
 def root(rows, controls=CONTROLS):
-    """Return the `Measured` alpha at which the mean gap over data sets vanishes, and its slope there, by name.
+    """Return the alpha at which the mean gap over data sets vanishes, and the slope of the gap there.
 
-    Both are NaN if the gap does not fall through zero within the alphas.
+    Both are `Measured` values in a dictionary. They are NaN if the gap does not change from positive to negative within
+    the range of alphas.
 
     The gap is fitted by a straight line in alpha plus a multiple of each control, with all data sets at once. The mean
     of each control is zero, so the line is the mean gap. The error allows for a variance that changes with alpha.
@@ -228,7 +250,10 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Extrapolate to infinite d by a line in d^-power; return the value with the error of the fit, and chi^2."""
+    """Extrapolate to infinite d by a straight line in d^-power, and return the limit and chi^2.
+
+    The error of the limit is the error of the fit.
+    """
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
         return NO_VALUE, np.nan
@@ -240,12 +265,13 @@ def power_limit(power, values):
 
 
 def minimum_responses(table):
-    """Return the response V_H = sigma^2 tr H^-1/d inside the minima that training reaches, at infinite d.
+    """Return the response of students inside the minima that training reaches, extrapolated to infinite d.
 
     The rows are by omega, alpha (to two digits) and branch. `students` counts the students from the start with the
     branch's name, and `stayed` counts the students among them that ended closer to this start than to the other one.
-    `V_H`, with its error, is the response of the students that stayed. Its standard deviation over data sets falls like
-    d^-1/2. It is estimated from all d together, because the four data sets of one d are too few.
+    `V_H`, with its error, is the response V_H = sigma^2 tr H^-1/d of the students that stayed. Its standard deviation
+    over data sets falls like d^-1/2. It is estimated from all d together, because the four data sets of one d are too
+    few.
 
     table: rows of `staying.stay_rows`.
     """
@@ -262,7 +288,7 @@ def minimum_responses(table):
 
 
 def crossing_limits(table):
-    """Return two frames with the alphas at which the gap of the experiment "crossing" vanishes, with errors.
+    """Return the alphas at which the gap of the experiment "crossing" vanishes, at each d and at infinite d.
 
     The first frame has alpha and slope by omega and d. The second frame has the limit of alpha at infinite d, by omega.
     """

@@ -1,4 +1,4 @@
-"""Theoretical curves of the standard task over alpha, and the thresholds from theory and from trained students."""
+"""Theoretical curves of the standard task as functions of alpha, and thresholds of theory and of students."""
 
 import numpy as np
 import pandas as pd
@@ -12,20 +12,21 @@ from ..experiments.lines import LINE, ROWS, LineCell
 from ..experiments.results import read_cells
 from .instances import GAPS, difference_in_errors, frame_of
 
-NEAREST_ALPHAS = 6  # number of alphas nearest to a crossing, which span 0.4 on the published grid
-LEAST_STEEPNESS = 2  # least size of a negative slope in standard errors, because the result is divided by the slope
+NEAREST_ALPHAS = 6  # number of alphas around a crossing in a linear fit; on the published grid they span 0.4
+LEAST_STEEPNESS = 2  # smallest ratio of a slope to its standard error at which a result is divided by the slope
 SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
 def line_cells(profile, omegas):
-    """Return the cells that `theory_lines` reads."""
+    """Return the cells of theory that `theory_lines` reads."""
     return [LineCell("fig03_theory", Task(omega=omega), **LINE[profile]) for omega in omegas]
 
 
 def theory_lines(profile, omegas):
-    """Return the rows of `lines.standard_line` for the standard task at the given values of omega.
+    """Return theoretical results for the standard task at the given values of omega.
 
-    Raises ResultError if the training losses do not cross at one of the omega.
+    The rows are as from `lines.standard_line`. Raises ResultError if the training losses do not cross at one of the
+    omega.
     """
     lines = read_cells("fig03_theory", profile, line_cells(profile, omegas))
     crossed = lines.loc[lines["what"] == "critical", "omega"]
@@ -36,15 +37,15 @@ def theory_lines(profile, omegas):
 
 
 def rows_of(lines, what):
-    """Return the rows of theory with the label `what`, and raise an error if no row can have this label.
+    """Return the rows of theory that have a given label.
 
-    what: one of `lines.ROWS`.
+    what: the label, one of `lines.ROWS`. Any other label raises an error.
     """
     return lines[lines["what"] == check_choice("row of theory", what, ROWS)]
 
 
 def losses_of(lines, branch, name):
-    """Return a loss of a minimum, with alpha as rows and omega as columns.
+    """Return a loss of one branch's minimum, with alpha as rows and omega as columns.
 
     If the minimum does not exist, the loss of the solution with m = theta = 0 takes its place.
     """
@@ -55,14 +56,18 @@ def losses_of(lines, branch, name):
 
 
 def alpha_of(line, what):
-    """Return the `Measured` alpha of the threshold, end or border with a name; NaN if there is none."""
-    rows = rows_of(line, what)  # without any threshold, end or border there is no column alpha_error
+    """Return the `Measured` alpha of a threshold, an end or a border, or NaN if it does not exist.
+
+    what: its label, such as "critical".
+    """
+    rows = rows_of(line, what)  # without thresholds, ends and borders the column alpha_error is missing
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else NO_VALUE
 
 
 def curve(lines, what, along="omega"):
-    """Return alpha and alpha_error of a threshold or border, such as "critical" or "semantic border", by omega.
+    """Return the alpha of a threshold or a border as a function of omega, with its error.
 
+    what: its label, such as "critical" or "semantic border".
     along: another column instead of omega, or a list of columns.
     """
     rows = rows_of(lines, what).set_index(along)
@@ -70,7 +75,7 @@ def curve(lines, what, along="omega"):
 
 
 def borders_of(lines):
-    """Return where the semantic minimum begins and where the positional minimum ends.
+    """Return the alphas at which the semantic minimum begins and the positional minimum ends.
 
     The result has, for each branch, a frame of alpha and alpha_error by omega.
     """
@@ -78,7 +83,9 @@ def borders_of(lines):
 
 
 def is_minimum(borders, branch, omega, alpha):
-    """Return whether a branch is a minimum at the given alphas of one omega, provided that it exists there.
+    """Return whether a branch is a minimum at the given alphas, for one omega.
+
+    The result holds only at alphas where the branch exists.
 
     borders: a dictionary from `borders_of`.
     """
@@ -89,23 +96,26 @@ def is_minimum(borders, branch, omega, alpha):
 
 
 def branches(line):
-    """Return a frame over alpha for each branch and each gap, by name; both minima also have a row at alpha_c."""
+    """Return a data frame for each branch and each gap, with alpha as the index.
+
+    The frames are in a dictionary by name. The frames of both minima also have a row at alpha_c.
+    """
     names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
     names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
     return {name: line[line["what"].isin(some)].set_index("alpha").sort_index() for name, some in names.items()}
 
 
 def crossing(gaps, resamples=2000):
-    """Return the alpha at which a mean over data sets falls through zero for the last time, with its bootstrap error.
+    """Return the alpha of the last zero crossing of a mean over data sets, with its bootstrap error.
 
-    The result is NaN if the mean does not fall through zero.
+    A zero crossing is a change from positive to negative values. The result is NaN if there is none.
 
     gaps: alpha by seed. The bootstrap draws data sets independently at each alpha, from a fixed seed, so that the same
     means have the same error on all pages.
     """
-    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # shapes (A,) and (A, S)
+    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # shapes (alphas,) and (alphas, seeds)
     drawn = np.random.default_rng(0).integers(values.shape[1], size=(resamples, *values.shape))
-    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # shape (resamples, A)
+    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # shape (resamples, alphas)
     roots = last_fall(alphas, means)
     roots = roots[np.isfinite(roots)]
     error = float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
@@ -113,11 +123,11 @@ def crossing(gaps, resamples=2000):
 
 
 def last_fall(alphas, means):
-    """Return the last place where values fall through zero, by linear interpolation; NaN if they never do.
+    """Return the last zero crossing from positive to negative values, by linear interpolation.
 
-    The last fall is used because the two students that are compared may be the same student below a threshold. Their
-    difference is then noise and falls through zero by chance. Above the threshold, the difference is noisy only where
-    some students are unfinished.
+    The result is NaN if there is no such crossing. The last crossing is used because the two students that are compared
+    may be the same student below a threshold. Their difference is then noise and crosses zero by chance. Above the
+    threshold, the difference is noisy only where some students are unfinished.
 
     alphas: growing, (A,).
     means: values at each alpha, (..., A).
@@ -130,21 +140,26 @@ def last_fall(alphas, means):
 
 
 def crossings(table, gap, along="omega"):
-    """Return the `crossing` of a gap for each value of a column, or of a list of columns: alpha and alpha_error."""
+    """Return the zero crossing of a gap for each value of a column.
+
+    The result has alpha and alpha_error, see `crossing`.
+
+    along: the column, or a list of columns.
+    """
     return frame_of({value: crossing(gap(rows)) for value, rows in table.groupby(along)}, along)
 
 
 def shift_against_control(gaps, control):
-    """Return the alpha where a mean falls through zero minus the alpha of a control on the same data, to first order.
+    """Return the shift in alpha between the zero crossings of a mean and of a control on the same data, to first order.
 
-    The result is the difference of both means divided by the slope of the control. Both are taken from a straight line
-    through the `NEAREST_ALPHAS` closest to the crossing of the control. This estimate has a much smaller error than the
-    difference of two values of `crossing`, whose slopes are noisy. The result is NaN if the control does not fall
-    through zero, or if its slope is not below zero by `LEAST_STEEPNESS` standard errors.
+    The result is the difference of both means divided by the slope of the control. The difference and the slope are
+    taken from a straight line through the `NEAREST_ALPHAS` closest to the crossing of the control. This estimate has a
+    much smaller error than the difference of two values of `crossing`, whose slopes are noisy. The result is NaN if the
+    control has no crossing, or if its slope is not below zero by `LEAST_STEEPNESS` standard errors.
 
     gaps, control: alpha by seed; the control has every alpha and every seed of the gaps.
     """
-    usual = control.loc[gaps.index, gaps.columns].to_numpy()  # shape (A, S)
+    usual = control.loc[gaps.index, gaps.columns].to_numpy()  # shape (alphas, seeds)
     alphas = gaps.index.to_numpy()
     root = last_fall(alphas, usual.mean(1))
     if np.isnan(root):
@@ -166,11 +181,11 @@ def _sum_error(values):
 
 
 def threshold_shifts(table, control, along="omega"):
-    """Return `shift_against_control` of both thresholds for two sets of students trained on the same data.
+    """Return the shifts of both thresholds between two sets of students trained on the same data.
 
-    The result has a frame for "critical" and one for "linear". Its rows are the values of `along` (a column or a list
-    of columns) at which the control has a threshold. Its columns are alpha, the shift of the threshold of `table` to
-    larger alpha, and alpha_error.
+    Each shift is from `shift_against_control`. The result has a frame for "critical" and one for "linear". The rows of
+    a frame are the values of `along` (a column or a list of columns) at which the control has a threshold. Its columns
+    are alpha, the shift of the threshold of `table` to larger alpha, and alpha_error.
     """
     usual = dict(list(control.groupby(along)))
     moved = {
@@ -181,24 +196,25 @@ def threshold_shifts(table, control, along="omega"):
 
 
 def mean_of(values, errors):
-    """Return the `Measured` mean of numbers with independent errors, such as shifts on different data sets.
+    """Return the mean of several numbers and its standard error, as `Measured`.
 
-    The result is NaN if there are no numbers.
+    The errors of the numbers must be independent, as for shifts on different data sets. The result is NaN if there are
+    no numbers.
     """
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else NO_VALUE
 
 
 def side_by_side(thresholds, index):
-    """Return frames of alpha and alpha_error as columns `name` and `name_error` of one frame.
+    """Combine several frames of alpha and alpha_error into one frame.
 
-    Values that a frame lacks are NaN.
+    The columns for each name are `name` and `name_error`. Values that a frame lacks are NaN.
     """
     known = ((name, frame.dropna().reindex(index)) for name, frame in thresholds.items())
     return pd.concat([frame.set_axis([name, f"{name}_error"], axis=1) for name, frame in known], axis=1)
 
 
 def compare_crossings(trained, theory, only=None):
-    """Return the thresholds of trained students together with the thresholds of theory.
+    """Return a comparison of the thresholds of trained students with theory.
 
     The index becomes columns. `trained` and `theory` have errors, and only rows that have both are kept. `sigma_off` is
     their difference in units of the combined standard error.
@@ -219,12 +235,13 @@ def compare_crossings(trained, theory, only=None):
 
 
 def with_one_step(table, what="critical", lines=None):
-    """Return, by omega, a threshold with one step of replica symmetry breaking, from the experiment "one_step".
+    """Return a threshold with one step of replica symmetry breaking, as a function of omega.
 
     `symmetric`, `shift` and `alpha` have errors from the quadrature. `resolved` says whether the maximum of Phi was
     found on both branches. If it was not found, Phi hardly changes, and the shift is taken at the last y tried. An
     omega at which a branch has no solution is left out.
 
+    table: the experiment "one_step".
     lines: theory whose thresholds replace `symmetric`, so that the shift is added to the thresholds that other pages
     quote.
     """
@@ -240,9 +257,11 @@ def with_one_step(table, what="critical", lines=None):
 
 
 def ground_states(table):
-    """Return the lowest minima of both branches at the replica-symmetric alpha_c, from the experiment "one_step".
+    """Return the lowest minima of both branches at the replica-symmetric alpha_c.
 
     The rows are by omega and branch. `gained`, with its error, is the shift divided by phi.
+
+    table: the experiment "one_step".
     """
     rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
     rows = rows.assign(gained=rows["shift"] / rows["phi"], gained_error=rows["shift_error"] / rows["phi"])

@@ -1,4 +1,4 @@
-"""The commands of the command line, as functions that turn options into a dictionary of results.
+"""The commands of the command line: functions that turn options into a dictionary of results.
 
 A command imports what it needs when it runs, so that --help and bad options are answered at once. The entry ``problem``
 of a result is one line that says what failed. Everything else is shown.
@@ -30,7 +30,7 @@ def threshold(options):
     architecture = Architecture(options.architecture, options.tokens, options.token_correlation)
     fast = Setting(task, architecture).fast
     points = options.points = usual_points("threshold", fast) if options.points is None else options.points
-    search = 8 * min(points, ROUGH_POINTS) + 3 * min(points, MIDDLE_POINTS)  # estimate of the points that are evaluated
+    search = 8 * min(points, ROUGH_POINTS) + 3 * min(points, MIDDLE_POINTS)  # estimated number of evaluated points
     net = points, options.scrambles, options.seed
     with progress(search + 2 * points, "point", options.quiet) as bar:
         place = threshold(task, options.kind, *net, architecture=architecture, report=bar.update)
@@ -62,13 +62,14 @@ def sweep(options):
     else:
         published, changes = options.profile == "paper" and not options.set, {}
         if options.set:
-            from .parameters import parse_value, texts_of  # imported here because it loads the reader of notebooks
+            from .parameters import parse_value, texts_of  # imported only here, because it loads Jupytext
 
             changes = {name: parse_value(text) for name, text in texts_of(options.set).items()}
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
-    options.store, options.data = path, folder  # recorded as the origin of the numbers
+    # The JSON output names these paths as the origin of the numbers.
+    options.store, options.data = path, folder
     where = options.scheduler, options.device
     summary = results.compute(cells, path, folder, options.workers, options.quiet, *where)
     done = {"done": summary.done, "skipped": summary.skipped, "only_in_table": summary.elsewhere, "failed": 0}
@@ -93,7 +94,7 @@ def verify(options):
 
 
 def published(options):
-    """Compare the authors' published tables with the stored results of the same cells.
+    """Compare the authors' published tables with our stored results.
 
     JSON: numbers, median_abs_z, p95_abs_z, beyond_3 (a share), not_computed; and by, which has n, mean_z and the same
     statistics for each figure and quantity.
@@ -101,7 +102,7 @@ def published(options):
     from ..analysis.beside_published import summary
     from ..paths import checkout
 
-    sys.path.append(str(checkout() / "data"))  # the folder has the module that makes its table
+    sys.path.append(str(checkout() / "data"))  # for the import of `authors_tables`, which is in this folder
     import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)
@@ -133,7 +134,7 @@ def figure(options):
 
 
 def figures(options):
-    """List the pages that the command `figure` computes: figures, tables and further pages of the book.
+    """List the figures, tables and other pages that the command `figure` can compute.
 
     JSON: figures, each with figure (its name), notebook, title, and parameters (the names that `figure --set` accepts).
     """

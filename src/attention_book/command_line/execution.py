@@ -1,4 +1,4 @@
-"""The execution of a text notebook with given parameters, for the book or for a page alone.
+"""The execution of a text notebook with given parameters, for the whole book or for a single page.
 
 A notebook is executed anew if anything that it depends on has changed. An executed notebook is written whole or not at
 all.
@@ -28,12 +28,14 @@ from ..store.sweep import bar_or_lines, one_line
 from .parameters import check_values, notebook_of, profile_values, shell_values, with_banner
 
 KEPT_FOLDER = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
-LONGEST_FOLDER = 70  # bytes of the temporary folder's name, because some systems allow only 103 for a socket in it
+# This is the largest number of bytes in the name of the temporary folder for sockets, because some systems allow only
+# 103 bytes for the path of a socket.
+LONGEST_FOLDER = 70
 
 
 @contextmanager
 def isolated_kernels():
-    """Yield options of papermill for kernels that are isolated from other processes and from IPython's user settings.
+    """Yield papermill's options for kernels isolated from other processes and from the user's IPython settings.
 
     These kernels communicate over sockets in a folder of their own, not over ports, and they look for start-up files in
     this folder. One port of the loopback interface remains open: ipykernel opens it for the output of forked processes
@@ -46,15 +48,17 @@ def isolated_kernels():
         quiet = "--IPKernelApp.log_level=50"  # hides the message about the interrupt that ends a kernel
         arguments = [quiet, f"--IPKernelApp.ipython_dir={folder}"]
         try:
-            # The kernel is killed after the last cell, because ZeroMQ can complain on stderr if a kernel closes its
-            # sockets.
+            # The kernel is killed after the last cell, because ZeroMQ may print a message on stderr when a kernel
+            # closes its own sockets.
             yield {"config": config, "extra_arguments": arguments, "shutdown_kernel": "immediate"}
         finally:
             os.environ["PYTHONWARNINGS"] = warnings
 
 
 def execute(text, folder, values, changes=None, force=False, bar=False):
-    """Execute a text notebook (a Path to MyST Markdown) if anything has changed, and return whether it was executed.
+    """Execute a text notebook if its inputs have changed, and return whether it was executed.
+
+    text: Path of the notebook, a file in MyST Markdown.
 
     folder: the folder of the executed notebook, "NAME.ipynb", and of its time in seconds, "NAME.seconds". While a
     notebook runs it is called "NAME.failed.ipynb", and it keeps this name if a cell fails.
@@ -84,7 +88,10 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
 
 
 def keep(notebook, done, inputs, seconds):
-    """Write an executed notebook to `done`, whole or not at all, with its `fingerprint` and its time in seconds."""
+    """Write an executed notebook atomically, with the fingerprint of its inputs and its run time.
+
+    done: the file of the notebook. The time in seconds is written to a second file.
+    """
     done.parent.mkdir(parents=True, exist_ok=True)
     partial = done.with_suffix(".partial")
     nbformat.write(_strip_run(notebook, inputs), partial)
@@ -94,10 +101,10 @@ def keep(notebook, done, inputs, seconds):
 
 def _run(path, text, values, bar):
     """Execute the notebook at `path` in place, with its kernel in the folder of the text."""
-    # One cell may take nearly all of the time, so no remaining time is shown.
+    # The remaining time is not shown, because one cell may take nearly all of the time.
     progress = bar and {"desc": text.stem, **bar_or_lines("{elapsed} so far")}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
-    for name in ("asyncio", "papermill"):  # the one-line error below replaces their messages about a kernel that ends
+    for name in ("asyncio", "papermill"):  # the one-line error below replaces their messages
         logging.getLogger(name).disabled = True
     with isolated_kernels() as apart:
         try:
@@ -110,9 +117,9 @@ def _run(path, text, values, bar):
             raise NotebookError(f"{where}: {error.ename}: {message} (executed so far: {path})") from error
         except KeyboardInterrupt:
             raise KeyboardInterrupt("stopped: results stored so far are kept; run again to go on") from None
-        except OSError:  # such as a full disk
+        except OSError:  # for example, the disk is full
             raise
-        except Exception as error:  # several packages report a kernel that does not start or is killed
+        except Exception as error:  # several packages raise errors about a kernel that dies or does not start
             raise NotebookError(f"{text.name}: the Jupyter kernel did not start or died: {one_line(error)}") from error
 
 
@@ -128,7 +135,7 @@ def fingerprint(text, values):
 
 
 def with_ids(notebook):
-    """Return a notebook whose cells are named by their order, with the kernel that papermill asks for."""
+    """Name the cells of a notebook by their order, set the kernel that papermill needs, and return the notebook."""
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -148,11 +155,13 @@ def _strip_run(notebook, inputs):
     return notebook
 
 
-# One figure with the requested parameters, as notebook, page, pictures and numbers
+# One figure with requested parameters: its notebook, page, pictures and numbers
 
 
 def run_figure(name, profile, settings, folder, quiet):
-    """Execute the notebook of a figure, a table or another page, given by its name or file, and write what it shows.
+    """Execute the notebook of one page, and write its page, pictures and numbers to a folder.
+
+    name: name or file of a figure, a table or another page.
 
     settings: parameters, "name=value", that differ from the parameters of the profile.
     folder: the output folder. It receives the notebook NAME.ipynb, its script NAME.py, the page page/NAME.html, and the

@@ -1,4 +1,4 @@
-"""The command line of the book: `attention-phases COMMAND --help`.
+"""The command line of the book; `attention-phases COMMAND --help` describes a command.
 
 Exit codes: 0 success; 1 the work failed or there is no result; 2 bad input; 130 stopped by Ctrl-C; 143 stopped by
 SIGTERM. After a failure, one line on stderr says why.
@@ -24,7 +24,7 @@ from ..paths import missing_package
 from . import commands
 from .printing import docstring_of, print_anything, readable_text
 
-# These arguments of the library have options with other names.
+# Some options have different names from the arguments of the library.
 OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation"}
 
 
@@ -46,7 +46,7 @@ def main(arguments=None):
         if error.name.startswith("attention_"):
             raise
         return _complain(missing_package(options.command.__name__, error))
-    except OSError as error:  # such as a full disk or a folder without permission to write
+    except OSError as error:  # for example, a full disk or a folder without write permission
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
         return _complain("no result at these parameters: a number is too large or too small to compute with")
@@ -57,8 +57,8 @@ def main(arguments=None):
     try:
         print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # to discard what a flush would write
-        if not isinstance(error, BrokenPipeError):  # a reader such as `head` closes the pipe when it has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discards output that can no longer be written
+        if not isinstance(error, BrokenPipeError):  # a program such as `head` may close the pipe early
             return _complain(f"the result could not be written: {error.strerror}")
     if problem:
         print(problem, file=sys.stderr)
@@ -67,7 +67,10 @@ def main(arguments=None):
 
 @contextmanager
 def _stopped_by_sigterm(stops):
-    """Let SIGTERM, which a cluster sends to end a job, stop the work like Ctrl-C, and append the signal to `stops`."""
+    """Let SIGTERM stop the work like Ctrl-C, and append the signal to `stops`.
+
+    A cluster sends SIGTERM to end a job.
+    """
 
     def stop(number, frame):
         stops.append(number)
@@ -105,7 +108,7 @@ def _complain(message, code=1):
 
 
 class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
-    """A formatter of help texts that shows the default of each option that has one."""
+    """A formatter of help texts that shows the default values of options."""
 
     def _get_help_string(self, action):
         has_one = action.default not in (None, []) and action.default is not False
@@ -121,13 +124,16 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    def __call__(self, parser, *given):  # asks git for the commit only if the option is given
+    def __call__(self, parser, *given):  # runs only if the option is given, because it asks git for the commit
         print(code_in_words())
         parser.exit()
 
 
 def parser():
-    """Return the parser of the command line, whose result has the function of the chosen command as `command`."""
+    """Return the parser of the command line.
+
+    The parsed options include `command`, the function of the chosen command.
+    """
     parser = _Parser(prog="attention-phases", description=docstring_of(sys.modules[__name__])[0])
     parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="version and commit")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)

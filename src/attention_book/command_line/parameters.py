@@ -1,4 +1,4 @@
-"""The parameters of a notebook: published values in its parameters cell, and values from a profile or a command.
+"""The parameters of a notebook: their published values, and values from a profile or from the command line.
 
 Names and types are checked before a notebook runs. The code that uses a value, such as `Task`, checks whether it is
 allowed. A page with other values names them in a banner. It shows only figures and tables, because all sentences of the
@@ -37,7 +37,7 @@ def notebook_of(text, changes=None):
 
 
 def published_values(text):
-    """Return the published values of the parameters of a text notebook, by name."""
+    """Return the published values of a notebook's parameters, by name."""
     sources = _parameter_cells(read_edited(text))
     if len(sources) != 1:
         raise NotebookError(f"{text.name}: {len(sources)} cells have the tag parameters, but one is needed")
@@ -47,7 +47,7 @@ def published_values(text):
     return values
 
 
-@cache  # parsing a text takes longer than everything else that is done for a figure
+@cache  # parsing a text takes longer than all other work on a figure
 def _parameter_cells(content):
     """Return the source of each parameters cell of a text."""
     cells = jupytext.reads(content, ".md").cells
@@ -55,16 +55,19 @@ def _parameter_cells(content):
 
 
 def assignments(source):
-    """Return the values that lines of the form `name = value` set, by name."""
+    """Parse lines of the form `name = value`, and return the values by name."""
     return {line.targets[0].id: ast.literal_eval(line.value) for line in ast.parse(source).body}
 
 
 def profile_values(text, profile):
-    """Return the values that a profile sets in a notebook: `profile`, and the sizes in the file "profiles.toml"."""
+    """Return the parameters that a profile sets in a notebook: the name of the profile, and sizes.
+
+    The sizes are read from the file "profiles.toml".
+    """
     check_choice("profile", profile, PROFILES)
     tables = tomllib.loads(read_edited(text.with_name("profiles.toml")))
     texts = sorted(path.stem for path in text.parent.glob("*.md"))
-    for name, sizes in tables.items():  # a table that no notebook reads is probably a misspelt name
+    for name, sizes in tables.items():  # a table for which there is no notebook probably has a misspelt name
         check_choice("profile of profiles.toml", name, PROFILES)
         for table in sizes:
             check_choice(f"notebook of profile {name}", table, texts)
@@ -72,7 +75,7 @@ def profile_values(text, profile):
 
 
 def check_values(text, values, fixed=()):
-    """Return values for parameters of a notebook, converted to the types of the published values.
+    """Check values for a notebook's parameters, and convert them to the types of the published values.
 
     Raises `BadInput` for a name that is not a parameter of the notebook, for a value of another type, and for a
     parameter in `fixed`.
@@ -92,7 +95,10 @@ def check_values(text, values, fixed=()):
 
 
 def shell_values(text, settings):
-    """Return the values that settings of the form "name=value" give to parameters; `profile` must not be set."""
+    """Parse settings of the form "name=value" for a notebook, and return the values of its parameters by name.
+
+    The parameter `profile` must not be set.
+    """
     published, values = published_values(text), texts_of(settings)
     texts = {name for name, value in published.items() if isinstance(value, str)}
     typed = {name: value if name in texts else parse_value(value) for name, value in values.items()}
@@ -100,7 +106,7 @@ def shell_values(text, settings):
 
 
 def texts_of(settings):
-    """Return the values in settings of the form "name=value", as texts by name."""
+    """Split settings of the form "name=value", and return the values as texts by name."""
     values = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -113,17 +119,17 @@ def texts_of(settings):
 
 
 def parse_value(text):
-    """Return the value of a text: a literal of Python, or a matrix "a,b;c,d"."""
+    """Return the value that a text stands for: a Python literal, a matrix "a,b;c,d", or the text itself."""
     try:
         if ";" in text:
             return [ast.literal_eval(f"[{row}]") for row in text.split(";")]
         return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # the errors of `literal_eval`
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # errors that `literal_eval` may raise
         return text
 
 
 def format_value(value):
-    """Return the text that gives a value in the option `--set`."""
+    """Format a value as text for the option `--set`."""
     if isinstance(value, list) and isinstance(value[0], list):
         return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value)
     return json.dumps(value)
@@ -148,19 +154,19 @@ def _convert_like(like, value):
 
 
 def changed_values(text, changes):
-    """Return the changed values of a notebook that differ from its published values."""
+    """Return the changed parameters whose values differ from the published values of a notebook."""
     published = published_values(text)
     return {name: value for name, value in changes.items() if value != published[name]}
 
 
 def with_banner(notebook, text, sizes, changes):
-    """Return an executed notebook with a banner below its title if any parameter differs from the published value.
+    """Add a banner below the title of an executed notebook if any parameter differs from its published value.
 
     If the reader has changed a value, only figures and tables remain, because the title and every sentence are about
     the published values. Tables that compare with published numbers are left out as well. Captions, which say what is
     drawn, begin with the changed values.
 
-    notebook: changed in place.
+    notebook: changed in place and returned.
     text: Path of the text that the notebook was read from.
     sizes: values that a profile sets.
     changes: values that the reader sets.
@@ -180,7 +186,7 @@ def with_banner(notebook, text, sizes, changes):
 
 
 def _name(title, text):
-    """Return the title of a page without the claim in it: "# Figure 2", or the name of the text (a Path).
+    """Return the title of a page without its claim: "# Figure 2", or the name of the text (a Path).
 
     The label of the page stays in front of the title.
     """

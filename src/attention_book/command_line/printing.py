@@ -1,4 +1,4 @@
-"""The output of the book's programs for people, under any settings of Python and of the machine."""
+"""The output of the book's programs as readable text, with any settings of Python and of the machine."""
 
 import inspect
 import sys
@@ -8,7 +8,7 @@ from attention_phases.measured import with_error
 
 
 def docstring_of(thing):
-    """Return the first line of a docstring and the rest as one line.
+    """Return the first line of a docstring, and its other lines joined into one line.
 
     If Python runs without docstrings, they are read from the source.
     """
@@ -17,13 +17,19 @@ def docstring_of(thing):
 
 
 def print_anything():
-    """Make stdout print characters that its encoding lacks as escapes, such as \\u03b1, as stderr does."""
+    """Let stdout escape the characters that its encoding lacks, as stderr does.
+
+    The Greek letter alpha is then printed as \\u03b1.
+    """
     if isinstance(sys.stdout, TextIOWrapper):  # notebooks have a different stdout
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def readable_text(result):
-    """Return a result as text: a line for each quantity, then the tables; the first line also has the `stderr`."""
+    """Format a result as text, with a line for each quantity, followed by the tables.
+
+    The first line also has the standard error `stderr`.
+    """
     result = dict(result)
     if error := result.pop("stderr", None):
         first = next(iter(result))
@@ -36,7 +42,7 @@ def readable_text(result):
 
 
 def _table(rows):
-    """Return rows (dicts of the same names) as a text in aligned columns: words to the left, numbers to the right."""
+    """Format rows (dicts with the same keys) in columns, with words aligned to the left and numbers to the right."""
     lines = [[*rows[0]], *([_value_text(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     adjusts = [str.ljust if isinstance(value, str) else str.rjust for value in rows[0].values()]
@@ -45,7 +51,7 @@ def _table(rows):
 
 
 def _value_text(value):
-    """Return a value as text for people: numbers with six digits, matrices as "a, b; c, d"."""
+    """Format a value as readable text: numbers with six digits, matrices as "a, b; c, d"."""
     if value is None:
         return "none"
     if isinstance(value, str | int):

@@ -7,8 +7,8 @@ everything that belongs to its experiments only. The modules here are shared: `g
 `kinds` (properties of a type of cells), `students` (cells on data sets) and `lines` (cells of theory).
 """
 
-# Importing these modules registers their experiments: checks of the published numbers, questions that the paper leaves
-# open, and the figures of the paper.
+# Importing these modules registers their experiments: checks of published numbers, questions that the paper leaves
+# open, and figures of the paper.
 from .audit import published_rule, published_tables  # noqa: F401
 from .beyond import (  # noqa: F401
     another_task,

@@ -1,4 +1,4 @@
-"""The tables of sizes that define an experiment: for each profile, every combination of the sizes is a cell."""
+"""Tables of sizes that define the cells of an experiment: every combination of the sizes is a cell."""
 
 from dataclasses import fields, replace
 from inspect import signature
@@ -10,11 +10,11 @@ from attention_phases.errors import check_choice
 from attention_phases.task import Task
 
 PROFILES = ("paper", "laptop", "smoke")
-ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # the published grid
+ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # alphas of the published grid
 OMEGAS = [round(0.02 * k, 2) for k in range(1, 26)]
 
 TASK_FIELDS = [field.name for field in fields(Task)]
-GRIDS = {}  # by experiment: a function that returns its cells for a profile and for changed parameters
+GRIDS = {}  # functions by name of the experiment, which return cells for a profile and changed parameters
 
 
 def grid(name, profile, **changes):
@@ -32,12 +32,12 @@ def grid(name, profile, **changes):
 
 
 def register(cell_type, name, fixed=None):
-    """Return a function that registers an experiment and takes its sizes: ``paper=``, ``laptop=`` and ``smoke=``.
+    """Return a function that registers an experiment with its size in each profile.
 
-    The size of a profile is a table, or a list of tables, whose cells follow one another. In a table, a list or a range
-    is an axis, and the cells take every combination of the values of all axes. The last axis varies fastest. An axis
-    "task alpha" has pairs of values. Everything else in a table is the value of a field. The docstring of the
-    experiment's file describes the experiment under "Experiments:".
+    The function takes the sizes as ``paper=``, ``laptop=`` and ``smoke=``. A size is a table, or a list of tables,
+    whose cells follow one another. In a table, a list or a range is an axis, and the cells take every combination of
+    the values of all axes. The last axis varies fastest. An axis "task alpha" has pairs of values. Everything else in a
+    table is the value of a field. The docstring of the experiment's file describes the experiment under "Experiments:".
 
     fixed: values of fields that a table does not name.
     """
@@ -53,7 +53,7 @@ def register(cell_type, name, fixed=None):
 
 
 def cells_of(name, cell_type, table, **changes):
-    """Return the cells of a table of sizes (see `register`).
+    """Return the cells that a table of sizes defines (see `register`).
 
     changes: values that replace values of the table, or parameters of the task that the cells share.
     """
@@ -76,17 +76,23 @@ def cells_of(name, cell_type, table, **changes):
 
 
 def fill_table(table, usual):
-    """Return a copy of the table in which missing fields have their usual values and come first."""
+    """Return a copy of a table, with its missing fields filled in from default values.
+
+    The fields that were missing come first.
+    """
     return {field: value for field, value in (usual or {}).items() if field not in table} | table
 
 
 def tasks(omegas, **parameters):
-    """Return a task for each omega."""
+    """Return a list of tasks, one for each omega."""
     return [Task(omega=omega, **parameters) for omega in omegas]
 
 
 def with_tasks(*points):
-    """Return a point (task, alpha, ...) for each point (omega, alpha, ...), with the task of this omega."""
+    """Replace the omega of each point by a task with this omega.
+
+    A point (omega, alpha, ...) becomes a point (task, alpha, ...).
+    """
     return [(Task(omega=omega), *rest) for omega, *rest in points]
 
 

@@ -1,22 +1,22 @@
-"""The properties of a type of cells: its worker, its tolerances, and how its results are checked."""
+"""The properties of a type of cells: how its results are computed, and how they are checked."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-# The sums of the linear fit have alpha d^2 terms in float32. If there are a million or more, recomputed fits differ by
-# up to 3.9e-13 per term (in 262 cells). The standard deviation between data sets is 2e-4.
+# The sums of the linear fit have alpha d^2 terms in float32. If there are a million terms or more, the test errors of
+# recomputed fits differ by up to 3.9e-13 per term (in 262 cells). Their standard deviation between data sets is 2e-4.
 LINEAR_TERM = 1e-12
-# The part of a training loss that no student can avoid was stored as a difference of squares in float32. Its rounding
-# error depends on the machine and is up to 1.1e-7 (alpha/d)^(1/2) in 155 data sets of d = 10 to 1000. A recomputed loss
-# does not have this error.
+# The part of a training loss that no student can fit was stored as a difference of squares in float32. Its rounding
+# error depends on the machine, and it is up to 1.1e-7 (alpha/d)^(1/2) in 155 data sets of d = 10 to 1000. A recomputed
+# loss does not have this error.
 FLOOR_TERM = 2e-7
-# These are relative displacements of the starting weights. The smallest is the size of one rounding of float32,
-# which may differ between machines. Larger displacements, up to 2e-4, find more of the neighbouring minima.
+# Relative displacements of the starting weights. The smallest displacement is one rounding error of float32, which may
+# differ between machines. Larger displacements, up to 2e-4, find more of the neighbouring minima.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
-BEGINNING = 2  # number of rows in the beginning of a run
+BEGINNING = 2  # number of rows that `Kind.beginning` returns
 ROUNDING = {"grad_norm": "the last digits decide when L-BFGS stops"}
 
-Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; a column without one must be equal
+Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; all other columns must be equal
 
 
 class Kind(NamedTuple):
@@ -37,16 +37,16 @@ class Kind(NamedTuple):
     runs: Callable | None = None
 
     def repeat(self, cell) -> list[dict]:
-        """Return the recomputed rows of a cell that correspond to the rows of `repeatable`."""
+        """Recompute the rows of a cell that another machine can reproduce (see `repeatable`)."""
         return [row for row in (self.beginning or self.worker)(cell) if self.unsettled not in row.items()]
 
     def repeatable(self, rows):
-        """Return the rows of a cell that another machine can reproduce, selected from its stored rows (a frame)."""
+        """Select the stored rows of a cell that another machine can reproduce."""
         rows = rows.head(BEGINNING) if self.beginning else rows
         return rows[rows[self.unsettled[0]] != self.unsettled[1]] if self.unsettled else rows
 
     def tolerances_of(self, rows) -> Tolerances:
-        """Return the tolerances for the stored rows (a frame) of one cell."""
+        """Return the tolerance of each column for the stored rows of one cell."""
         if "d" not in rows:
             return self.tolerances
         alpha, d = rows[["alpha", "d"]].iloc[0]
@@ -58,15 +58,18 @@ class Kind(NamedTuple):
 
 
 def compute_rows(cell, **options) -> list[dict]:
-    """Return the rows of a cell of any kind."""
+    """Compute a cell of any kind, and return its rows."""
     return cell.kind.worker(cell, **options)
 
 
 def displaced_runs(cell):
-    """Return the rows of several runs of a cell, of which all but the first start from displaced weights."""
+    """Compute a cell several times, and return the rows of each run.
+
+    All runs except the first start from displaced weights.
+    """
     return [compute_rows(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
 
 
 def with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:
-    """Return tolerances of columns and of their errors."""
+    """Return the tolerances of several columns and of their error columns."""
     return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)

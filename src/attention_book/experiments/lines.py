@@ -1,4 +1,4 @@
-"""The cells of theoretical results over alpha, for the standard student and for other architectures."""
+"""The cells that compute theory over alpha, for the standard student and for other architectures."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,24 +12,25 @@ from .grids import ALPHAS, register
 from .kinds import Kind, with_errors
 from .students import INFORMED, PAIR_OVERLAPS, TEACHER_OVERLAPS
 
-# These factors multiply the line's number of points. A crossing, a border and an end are single numbers, so more points
-# are affordable.
+# These factors multiply the number of points of a line. A crossing, a border and an end are single numbers, for which
+# more points are affordable.
 NUMBER_POINTS, END_POINTS, VARIANT_POINTS = 16, 2, 4
 THRESHOLD_KINDS = ("critical", "linear")  # thresholds of the standard student
 
-# At places where the proximal point jumps, the solver ends within a fifth of an error bar of the fixed point, and
-# rounding decides where.
+# Where the proximal point jumps, the solver stops within a fifth of an error bar of the fixed point, and rounding
+# decides at which value.
 _THEORY_COLUMNS = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
 THEORY = with_errors((*_THEORY_COLUMNS, *PAIR_OVERLAPS, *TEACHER_OVERLAPS), (1e-3, 1e-9), (5e-2, 1e-9))
 
-# Each row has one of these labels.
+# Labels of the rows of a line.
 ROWS = ("baseline", "symmetric", "both", "gap", "symmetric gap", "critical", "linear", "second", "semantic at linear")
 ROWS += INFORMED
 ROWS += tuple(
     f"{branch} {place}" for branch in INFORMED for place in ("at critical", "start", "stop", "border", "limit")
 )
 
-# A line has alphas, a number of quadrature points per scramble, and a number of scrambles.
+# The size of a line in each profile: its alphas, the number of quadrature points per scramble, and the number of
+# scrambles.
 LINE = {
     "paper": {"alphas": tuple(ALPHAS), "points": 2**10, "scrambles": 16},
     "laptop": {"alphas": tuple(ALPHAS[::2]), "points": 2**7, "scrambles": 16},
@@ -38,7 +39,9 @@ LINE = {
 
 
 def standard_line(cell) -> list[dict]:
-    """Return the rows of a `LineCell`; each has a label `what` and, except for "baseline", an `alpha`.
+    """Return the rows of a `LineCell`: the linear model, gaps, branches, thresholds, ends and borders.
+
+    Each row has a label `what` and, except for "baseline", an `alpha`.
 
     - "baseline": the `test_mse` of the linear model;
     - "gap" and "symmetric gap": see `thresholds.loss_gap`;
@@ -120,7 +123,7 @@ def variant_line(cell) -> list[dict]:
 
 
 def mark(what, alpha):
-    """Return the row of one place on the line."""
+    """Return the row of a threshold, an end, a border or a limit on a line."""
     return {"what": what, "alpha": alpha.value, "alpha_error": alpha.error}
 
 
@@ -147,7 +150,7 @@ def _gap_rows(branches):
 
 
 def _limits(task, branches, **options):
-    """Return, for each branch that turns from a saddle into a minimum, the alpha at which it does so."""
+    """Return the alpha at which a branch turns from a saddle into a minimum, for each branch that does so."""
     from attention_phases.theory.branches import solve_from
     from attention_phases.theory.ends import gain_crossing
 
@@ -166,13 +169,15 @@ def _limits(task, branches, **options):
 
 
 def prune(row):
-    """Return a row without the numbers that are not finite."""
+    """Return a row without infinite numbers and NaN."""
     return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
 
 
 @dataclass(frozen=True)
 class OnNets:
-    """A cell of the theory of one task, with `points` quadrature points in each of `scrambles` scrambles.
+    """A cell of theory for one task.
+
+    Its quadrature has `points` points in each of `scrambles` scrambles.
 
     Columns:
         seed: seed of the scrambles of the quadrature
@@ -186,13 +191,13 @@ class OnNets:
 
     @property
     def quadrature(self) -> dict:
-        """The options of the quadrature that set its scrambles."""
+        """The options of the quadrature: the number of scrambles and their seed."""
         return {"scrambles": self.scrambles, "seed": self.seed}
 
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A cell of theoretical results over alpha, or only of the thresholds if it has no alphas (see `standard_line`).
+    """A cell that computes theory over alpha, or only thresholds if it has no alphas (see `standard_line`).
 
     Columns:
         what: what the row is about
@@ -226,7 +231,7 @@ class LineCell(OnNets):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A cell of theoretical results over alpha for another architecture (see `variant_line`)."""
+    """A cell that computes theory over alpha for another architecture (see `variant_line`)."""
 
     kind: ClassVar = LineCell.kind._replace(worker=variant_line)
 

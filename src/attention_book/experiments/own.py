@@ -1,4 +1,4 @@
-"""Grids of the reader's own: sizes by name, from Python or from a TOML file."""
+"""The reader's own grids of cells, defined by named sizes in Python or in a TOML file."""
 
 import tomllib
 from dataclasses import fields
@@ -15,12 +15,12 @@ from .grids import TASK_FIELDS, cells_of
 from .students import INFORMED, ArchitectureCell, StudentCell
 
 FORM_FIELDS = [field.name for field in fields(Architecture)]
-USUAL_SIZES = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # values of sizes that a grid does not name
+USUAL_SIZES = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # default values of sizes that a grid lacks
 LIST_FIELDS = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a task whose value is itself a list
 
 
 def own_cells(sizes, experiment):
-    """Return the cells of a table of sizes (see `results.sweep`)."""
+    """Return the cells that the reader's table of sizes defines (see `results.sweep`)."""
     table = USUAL_SIZES | dict(sizes)
     for name in table:
         check_choice("size", name, ("alpha", "d", *USUAL_SIZES, *TASK_FIELDS, *FORM_FIELDS))
@@ -57,12 +57,12 @@ def _own_cell(experiment, **values):
         check_choice("start", start, STARTS if architecture.form == "tied" else starts_of(architecture.form))
     size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
     cell = StudentCell(experiment, task, *size)
-    cell.sentences()  # rejects sizes that are not allowed
+    cell.sentences()  # raises an error if a size is not allowed
     return cell if architecture == STANDARD else ArchitectureCell(**vars(cell), architecture=architecture)
 
 
 def read_grid(path):
-    """Return the sizes in a TOML file."""
+    """Read a table of sizes from a TOML file."""
     try:
         return tomllib.loads(read_edited(Path(path)))
     except ValueError as error:

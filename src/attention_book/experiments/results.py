@@ -1,4 +1,4 @@
-"""Results of experiments, which are read from `data/` or computed, and of the reader's own sweeps."""
+"""The results of experiments, read from `data/` or computed, and the results of the reader's own sweeps."""
 
 import json
 import os
@@ -29,7 +29,7 @@ from .own import own_cells
 
 STORE_NAME = "ATTENTION_PHASES_STORED"  # environment variable that names a folder of results at reduced size, for tests
 DEFAULTS = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}
-READINGS = []  # name and changes of each experiment that `read` has returned in this process
+READINGS = []  # name and changed parameters of each experiment that `read` has returned in this process
 
 
 def read(name, profile, task=None, **changes):
@@ -53,7 +53,10 @@ def read(name, profile, task=None, **changes):
 
 
 def read_cells(name, profile, cells):
-    """Return the table of given cells of an experiment, which need not be in its grid; the call is not recorded."""
+    """Return the table of given cells of an experiment.
+
+    The cells need not be in the grid of the experiment, and the call is not recorded in `READINGS`.
+    """
     kept = stored_folder(profile)
     rows = cell_rows(kept / f"{name}.parquet", cells) if kept else None
     if rows is not None:
@@ -64,7 +67,7 @@ def read_cells(name, profile, cells):
     folder = folder_of(profile)
     table = folder / stored.name
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f"{name}.lock"):  # if several notebooks need it, one computes and the others wait
+    with FileLock(folder / f"{name}.lock"):  # if several notebooks need the table, one computes it and the others wait
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
         if cell_rows(table, cells) is None:
@@ -74,7 +77,9 @@ def read_cells(name, profile, cells):
 
 
 def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu"):
-    """Train students of every combination of some sizes, and return their table; a second run continues a stopped one.
+    """Train students for every combination of the given sizes, and return their table.
+
+    If a sweep is stopped, the same call continues it.
 
     >>> from tempfile import TemporaryDirectory
     >>> from attention_book import sweep
@@ -115,7 +120,7 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
 
 
 def cell_rows(path, cells):
-    """Return the rows of given cells of a table, or None if the table does not have all of these cells."""
+    """Return the rows of given cells in a table, or None if the table lacks any of these cells."""
     if not path.exists():
         return None
     rows, wanted = load(path), {canonical(cell) for cell in cells}
@@ -123,23 +128,26 @@ def cell_rows(path, cells):
 
 
 def stored_folder(profile):
-    """Return the folder of stored results that a profile reads, or None."""
+    """Return the folder from which a profile reads stored results, or None if it only computes results."""
     named = os.environ.get(STORE_NAME)
     return DATA if profile == "paper" else named and Path(named)
 
 
 def folder_of(profile):
-    """Return the folder of the results that are computed for a profile; it changes when the code changes."""
+    """Return the folder of the results that are computed for a profile.
+
+    Its name changes when the code changes.
+    """
     checkout()
     return BUILT / profile / provenance.source_digest()
 
 
 def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="cpu", in_process=False):
-    """Compute the cells that are in neither the store nor the table in `folder`, export them, and return a `Summary`.
+    """Compute and export the cells that are neither in the store nor in the table, and return a `Summary`.
 
-    The cells run in `workers` processes. If a `scheduler` is named, they run on its Dask cluster instead. If
-    `in_process` is true, they run in this process, one after the other. If some cells fail, all others are stored and
-    exported before `SweepError` is raised.
+    The table is in `folder`. The cells run in `workers` processes. If a `scheduler` is named, they run on its Dask
+    cluster instead. If `in_process` is true, they run in this process, one after the other. If some cells fail, all
+    others are stored and exported before `SweepError` is raised.
     """
     if device != "cpu":
         if apart := {type(cell).__name__ for cell in cells if "device" not in signature(cell.kind.worker).parameters}:
@@ -147,10 +155,10 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
         if scheduler is None and "cuda" in {choose_device(device, cell.d) for cell in cells}:
             in_process = in_process or workers is None
     on_device = partial(compute_rows, device=device) if device != "cpu" else compute_rows
-    if Path(store_path).suffix == ".parquet":  # the table has this name
+    if Path(store_path).suffix == ".parquet":  # only the table has this suffix
         raise BadInput("store", str(store_path), "an SQLite file, such as mine.sqlite; the table is written beside it")
     with _kept_message(store_path), _executor(workers, scheduler, in_process) as executor:
-        if BUILT in Path(store_path).parents:  # a folder that the caller names must exist
+        if BUILT in Path(store_path).parents:  # a folder outside `BUILT` must exist already
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)
         table = Path(folder) / f"{cells[0].experiment}.parquet"
         known = set(load(table)["cell"]) if table.exists() else set()
@@ -160,7 +168,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
             finally:
                 try:
                     export(store, folder, {} if cells[0].experiment in GRIDS else meanings())
-                except StoreError as error:  # such as a full disk
+                except StoreError as error:  # for example, the disk is full
                     raise StoreError(f"{error}; cells computed are in {store_path}, run again to go on") from error
     if summary.failed:
         raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
@@ -178,11 +186,14 @@ def _kept_message(store_path):
 
 
 def meanings():
-    """Return the meanings of columns by name for `export`, from the Data Package of the stored tables if it exists."""
+    """Return the descriptions of columns that `export` writes, by name of the column.
+
+    They are read from the Data Package of the stored tables, if it exists.
+    """
     path = DATA / "datapackage.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["resources"] if path.exists() else []
     described = {field["name"]: field for table in tables for field in table["schema"]["fields"]}
-    usual = {name: {"usual": column_value(value)} for name, value in DEFAULTS.items()}  # fields that cells leave out
+    usual = {name: {"usual": column_value(value)} for name, value in DEFAULTS.items()}  # fields that cells lack
     return {name: described.get(name, {}) | usual.get(name, {}) for name in {**described, **usual}}
 
 

@@ -1,4 +1,4 @@
-"""The cells on one data set, most of which train students, and the tables that define their experiments."""
+"""Cells on one data set, most of which train students, and the registration of their experiments."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -17,8 +17,8 @@ RANDOM = ("random",)
 CONTROLS = ("length", "blind", "aligned", "encoded")  # control variates, see `control_variates.controls`
 PAIR_OVERLAPS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # overlaps of two columns, without sigma^2
 TEACHER_OVERLAPS = ("teacher_1", "teacher_2")
-# Two runs of one cell may round their sums in a different order. Their end points then differ by |grad R| divided by
-# the smallest curvature: by up to 3e-5 in the overlaps at d = 1000, and by 3e-10 in the loss, which is flat there. The
+# Two runs of one cell may sum in a different order. Their end points then differ by |grad R| divided by the smallest
+# curvature. At d = 1000 this is up to 3e-5 in the overlaps, and 3e-10 in the loss, which is flat at a minimum. The
 # tolerances are at least ten times larger, and a hundredth of the standard deviation between seeds.
 STUDENTS: Tolerances = {
     **dict.fromkeys(("q", "m", "theta", *TEACHER_OVERLAPS), (0, 3e-4)),
@@ -32,7 +32,7 @@ NOISE_COLUMNS = {"seconds": "a time", "steps": ROUNDING["grad_norm"], **ROUNDING
 
 
 def train_students(cell, displaced=0.0, device="cpu"):
-    """Train from every start of a cell, and return a row for each.
+    """Train a student from every start of a cell, and return a row for each student.
 
     A row has the columns of `trials.train` except `seed` and `converged`, and the columns of `tested`, see
     `trials.train_on`.
@@ -48,12 +48,12 @@ def train_students(cell, displaced=0.0, device="cpu"):
     data = cell.seen(trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture, device))
     setting = cell.optimizer, cell.architecture
     rows = trials.train_on(cell.task, data, cell.starts, rng, *setting, displaced=displaced, **cell.settings)
-    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # the columns of stored tables
+    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # stored tables lack `converged`
 
 
 @dataclass(frozen=True)
 class OnData:
-    """A cell on one data set; the seed is the number of the data set."""
+    """A cell that uses one data set, whose number is `seed`."""
 
     architecture: ClassVar = None  #: None means the standard architecture
 
@@ -71,7 +71,10 @@ class OnData:
         return record_of(self.task, self.alpha, self.d, self.seed, self.architecture or STANDARD)
 
     def rng(self) -> np.random.Generator:
-        """Return the generator that draws first the teacher, then the sentences and then the starts."""
+        """Return the random generator of this cell.
+
+        It draws first the teacher, then the sentences and then the starts.
+        """
         return np.random.default_rng(seed_sequence(self.sentences()))
 
 
@@ -91,11 +94,11 @@ class StudentCell(OnData):
 
     @property
     def settings(self) -> dict:
-        """The further options of `trials.train_on`."""
+        """Additional options that this cell passes to `trials.train_on`."""
         return {}
 
     def seen(self, data):
-        """Return the training set as these students see it."""
+        """Return the training set as the students of this cell see it, by default unchanged."""
         return data
 
 
@@ -111,15 +114,22 @@ class ArchitectureCell(StudentCell):
 
 
 def students(name, fixed=None, cell_type=StudentCell):
-    """Register an experiment on students, which have the standard task and L-BFGS unless a table says otherwise."""
+    """Return a function that registers an experiment with trained students (see `register`).
+
+    The default task is the standard task, and the default optimiser is L-BFGS.
+    """
     return register(cell_type, name, fill_table(fixed or {}, {"task": Task(), "optimizer": "lbfgs"}))
 
 
 def variants(name, fixed=None):
-    """Register an experiment on students of other architectures, or of the standard one on structured tasks."""
+    """Return a function that registers an experiment with other architectures or structured tasks (see `students`)."""
     return students(name, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell)
 
 
 def seed_pairs(seeds, repeated):
-    """Return an axis "optimizer seed": L-BFGS on all data sets, and published gradient descent on the first ones."""
+    """Return an axis "optimizer seed", with L-BFGS on all data sets and gradient descent on the first data sets.
+
+    seeds: number of all data sets.
+    repeated: number of data sets on which the published gradient descent trains, too.
+    """
     return [("lbfgs", seed) for seed in range(seeds)] + [("gd", seed) for seed in range(repeated)]

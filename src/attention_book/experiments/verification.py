@@ -1,4 +1,4 @@
-"""A check that recomputes a random sample of the stored cells and compares the results within their tolerances.
+"""A check that recomputes a random sample of the stored cells and compares the results, up to tolerances.
 
 If a valley holds many minima, the rounding of a sum can decide which of them training reaches, so another processor may
 find another student. Runs from slightly displaced starts show which minima are close to each other. A stored student
@@ -23,7 +23,7 @@ from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 
-FALSE_ALARM = 1e-3  # probability that a Gaussian end point lies outside the prediction interval
+FALSE_ALARM = 1e-3  # probability that a normally distributed end point is outside the prediction interval
 SAME_DIGITS = 1e-7  # largest difference between overlaps of the same student in float32
 
 
@@ -43,7 +43,10 @@ class Mismatch(NamedTuple):
 
 
 class OtherMinimum(NamedTuple):
-    """A student that ended in another minimum: its cell, its row, and its training loss, stored and recomputed."""
+    """A student that ended in another minimum when its cell was recomputed.
+
+    `stored` and `recomputed` are its training losses.
+    """
 
     cell: str
     row: int
@@ -52,7 +55,7 @@ class OtherMinimum(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """The outcome of `check`."""
+    """The outcome of a check: what was recomputed, and which results differ."""
 
     cells: int  #: number of recomputed cells
     students: int  #: number of students in these cells that may end in another minimum
@@ -61,24 +64,25 @@ class CheckResult(NamedTuple):
 
     @property
     def elsewhere(self):
-        """The number of students that ended in another minimum, in words."""
+        """A text that tells how many students ended in another minimum."""
         return f"{len(self.other_minima)} of {self.students} students in another minimum"
 
     @property
     def problem(self):
-        """One line that says what is wrong, or None."""
+        """One line that summarises the differences, or None if no stored value differs."""
         return f"{len(self.mismatches)} stored values differ; {self.elsewhere}" if self.mismatches else None
 
 
 def check(sample, seed=0, name=None, quiet=True):
-    """Recompute a random sample of the stored cells, and return `CheckResult`.
+    """Recompute a random sample of the stored cells, and return the differences as a `CheckResult`.
 
     sample: number of cells.
     name: the experiment of the cells; by default all experiments.
     """
     check_count("sample", sample)
     check_count("seed", seed, at_least=0)
-    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # files of experiments
+    # Other files in the folder do not belong to an experiment.
+    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]
     if not files:
         checkout()
         raise StoreError(f"{DATA}: holds no results" + (f" of {name}" if name else ""))
@@ -101,7 +105,7 @@ def check(sample, seed=0, name=None, quiet=True):
 
 
 def check_cell(cell_type, rows):
-    """Recompute one cell from its stored rows.
+    """Recompute the cell of some stored rows, and compare the results.
 
     Returns two lists: the mismatches, and the students that ended in another minimum. If all mismatches are such
     students, the first list is empty.
@@ -123,9 +127,10 @@ def check_cell(cell_type, rows):
 
 
 def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
-    """Compute a stored cell again by `worker`, and return every `Mismatch` of a column.
+    """Recompute a stored cell, and return a `Mismatch` for each value that differs.
 
     rows: stored rows of the cell, from `parquet.load`.
+    worker: function that computes the rows of the cell.
     tolerances: (relative, absolute) by column, see `agree`. A column without a tolerance must be equal.
     ignore: columns that differ between any two runs.
     """
@@ -152,7 +157,7 @@ def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
 
 
 def agree(stored, recomputed, relative, absolute):
-    """Return whether two values are equal, or are numbers that agree within the tolerances.
+    """Return whether two values are equal or, if they are numbers, agree within the tolerances.
 
     Two numbers agree if ``|stored - recomputed| <= absolute + relative |recomputed|``.
     """
@@ -186,7 +191,8 @@ def is_another(stored, ends, tolerances):
         usual = max(LBFGS_TOLERANCE, 2 * max(end["grad_norm"] for end in ends[1:]))
         if max(stored["grad_norm"], recomputed["grad_norm"]) > usual:
             return False
-    interval = stdtrit(len(ends) - 1, 1 - FALSE_ALARM / 2) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
+    # The half width of the prediction interval is in units of the standard deviation.
+    interval = stdtrit(len(ends) - 1, 1 - FALSE_ALARM / 2) * (1 + 1 / len(ends)) ** 0.5
     for name in tolerances.keys() & recomputed.keys():
         values = np.array([end[name] for end in ends])
         relative, absolute = tolerances[name]

@@ -15,13 +15,19 @@ EQUAL = "black"  # colour of frames around equal tokens; red stands for the sema
 
 
 def shown_sequences(text):
-    """Return the three sequences of the paper as token numbers, and a fourth one if `text` has ten letters."""
+    """Return the three sequences of the paper as token numbers, followed by the reader's own sequence.
+
+    text: the reader's sequence, ten letters; empty if there is none.
+    """
     given = [parse_letters(text)] if text else []
     return [*published.SHOWN_SEQUENCES, *given]
 
 
 def trained_weights(table, variant, after="adam", seed=0):
-    """Return the trained parameters (SIZE,) of one run of the experiment "histogram", after "adam" or "sgd"."""
+    """Return the trained parameters of one run of the experiment "histogram", as an array (SIZE,).
+
+    after: the phase of training after which they are taken, "adam" or "sgd".
+    """
     chosen = (table["what"] == "weights") & (table["variant"] == variant) & (table["after"] == after)
     (text,) = table.loc[chosen & (table["seed"] == seed), "weights"]
     return decode(text)
@@ -33,15 +39,20 @@ def letters(sequence):
 
 
 def answers(flat, sequences):
-    """Return the attention matrices (n, 10, 10) of a solution (SIZE,), and its counts (n, 10)."""
+    """Return the attention matrices of a trained model for several sequences, and the counts that it predicts.
+
+    The matrices have the shape (n, 10, 10), and the counts have the shape (n, 10).
+
+    flat: parameters of the model, (SIZE,).
+    """
     return matrices(flat, sequences), predicted_counts(flat, sequences)
 
 
 def sgd_answers(table, variant, sequences):
-    """Return the answers of run 0 of the experiment "histogram" after Adam, and the change of the matrices by SGD.
+    """Return the answers of a model after Adam, and the changes of its attention matrices by SGD.
 
-    They are in a dictionary by heading. Changes are rounded to a hundredth of a per cent, because further digits depend
-    on the rounding of the training.
+    The model is run 0 of the experiment "histogram". The result is a dictionary by heading. Changes are rounded to a
+    hundredth of a per cent, because further digits depend on the rounding of the training.
     """
     adam, sgd = (answers(trained_weights(table, variant, after), sequences) for after in ("adam", "sgd"))
     return {"after Adam": adam, "change by SGD": ((sgd[0] - adam[0]).round(4) + 0.0, sgd[1])}

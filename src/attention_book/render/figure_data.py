@@ -1,4 +1,4 @@
-"""The numbers in a figure, which are read from the figure itself, so that both always agree.
+"""The numbers that a figure shows, read from the figure itself.
 
 A page offers these numbers as CSV. It also shows them when a reader points at the figure: for each point its place in
 the panel, and its numbers as a page writes them.
@@ -45,7 +45,7 @@ def figure_table(figure, names=None):
 
 
 def csv_of(figure, names=None):
-    """Return the table of a figure as CSV, below comments that describe the axes of each panel.
+    """Return the data of a figure as CSV, after comments that describe the axes of each panel.
 
     The text is empty if nothing is drawn to scale.
     """
@@ -84,7 +84,7 @@ def _label(axes, which):
 
 
 def _series(axes):
-    """Yield (label, colour, kind, columns) of everything that is drawn to the scale of the axes."""
+    """Yield everything that is drawn to the scale of the axes, as (label, colour, kind, columns)."""
     parts = {part for container in axes.containers for part in _leaves(container)}
     for container in axes.containers:
         label = container.get_label()
@@ -112,14 +112,14 @@ def _errorbars(container):
     points, _, bars = container
     x, y = points.get_data(orig=False)
     paths = bars[-1].get_paths() if container.has_yerr else []
-    segments = np.reshape([path.vertices for path in paths], (-1, 2, 2))  # shape (n, end, xy)
+    segments = np.reshape([path.vertices for path in paths], (-1, 2, 2))  # shape (bars, 2 ends, xy)
     if len(segments) != len(x):
         return {"x": x, "y": y}
     return {"x": x, "y": y, "low": segments[:, :, 1].min(axis=1), "high": segments[:, :, 1].max(axis=1)}
 
 
 def _line(axes, line):
-    """Return the points of a line, or the one number of a line that crosses the whole panel."""
+    """Return the points of a line, or the single coordinate of a line across the whole panel."""
     x, y = line.get_data(orig=False)
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
         return {"x": x[:1]}
@@ -190,7 +190,7 @@ def readout_of(figure, names=None):
 
 
 def _with_bands(table):
-    """Return the rows of points and cells, each place once.
+    """Return one row for each place of a point or a cell.
 
     The points of a line have the ends of the band with the same colour around them.
     """
@@ -227,9 +227,12 @@ def _strip(axes, x):
 
 
 def _text(axis, value, low=np.nan, high=np.nan):
-    """Return a number with its error or its range, or the word at its place on the axis; an empty text for NaN."""
+    """Format a number with its error or its range, or return the word at its place on the axis.
+
+    The text for NaN is empty.
+    """
     ticks, places = axis.get_major_formatter(), axis.get_majorticklocs()
-    if isinstance(ticks, FuncFormatter):  # the formatter of labels that were set by hand
+    if isinstance(ticks, FuncFormatter):  # labels that are set by hand have this formatter
         for place, word in zip(places, ticks.format_ticks(places)):
             if abs(value - place) < 0.5 and not re.match(r"[-+−]?\d", word):
                 return _html(word)
@@ -242,7 +245,7 @@ def _text(axis, value, low=np.nan, high=np.nan):
 
 
 def _number(value, error=0.0):
-    """Return a number as text, below a thousandth as a multiple of a power of ten, with its error in brackets.
+    """Format a number with its error in brackets, and with a power of ten if it is below a thousandth.
 
     Without an error the number has four digits, but a whole number has all of its digits.
     """

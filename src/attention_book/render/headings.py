@@ -1,8 +1,8 @@
-"""The names of quantities on the pages: symbols, headings of columns, scales and formats of their numbers."""
+"""The symbols of quantities on the pages, and the headings, scales and number formats of table columns."""
 
 from dataclasses import dataclass
 
-SYMBOLS = {  # HTML for headings, for values in cells, and for quantities that are compared with the paper
+SYMBOLS = {  # HTML for names in headings, in cells of tables, and in comparisons with the paper
     "omega": "ω",
     "alpha": "α",
     "sigma": "σ",
@@ -39,7 +39,7 @@ SCALES = {"": 1.0, "%": 1e-2, "10<sup>−3</sup>": 1e-3, "10<sup>−5</sup>": 1e
 
 @dataclass(frozen=True)
 class Heading:
-    """The heading of a column of tables on the pages, and the format of the column's numbers."""
+    """The heading of a table column, and the format of the numbers in this column."""
 
     text: str = ""  #: HTML; if empty, the symbol or the name itself
     form: str = "g"  #: format of numbers without an error
@@ -47,7 +47,7 @@ class Heading:
     missing: str = "none"  #: text for a number that does not exist
 
 
-HEADINGS = {  # headings that several tables use; other headings are defined with their table
+HEADINGS = {  # headings that several tables use; all others are defined together with their table
     # Comparisons with the paper
     "label": Heading("quantity"),
     "published": Heading(missing=""),

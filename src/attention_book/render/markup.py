@@ -1,4 +1,4 @@
-"""HTML tables of numbers, which round all numbers of the pages and turn them into text.
+"""HTML tables for the pages, and the rounding and formatting of all numbers on the pages.
 
 Beside a column `x` there may be `x_error` (its standard error), `x_std` (the standard deviation of the values whose
 mean is x), or `x_low` and `x_high` (the ends of a range). They are shown in the same cell.
@@ -22,8 +22,8 @@ COMPARISON = "comparison"  # key of a table's numbers in the metadata of an outp
 PARTS = ("_error", "_std", "_low", "_high")
 SAMPLES = {"theory": "quadratures", "students": "data sets", "transformers": "runs"}  # samples behind our means
 COMPARISON_COLUMNS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
-PHONE = 50  # characters in a line of a table on a phone
-NO_SPREAD = 1e-6  # standard deviation relative to the mean, below which runs are shown as the same number
+PHONE = 50  # number of characters in a line of a table that fit on a phone
+NO_SPREAD = 1e-6  # relative standard deviation up to which only the mean is shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +42,7 @@ class Table:
         return self.caption
 
     def html(self):
-        """Return the HTML that the page shows."""
+        """Return this table as HTML for the page."""
         if "published_value" not in self.frame:
             return html_table(self.frame, self.caption, self.folded, headings=self.headings)
         if self.frame.empty:
@@ -61,17 +61,19 @@ class Table:
 
 
 def choose_columns(frame, *names):
-    """Return columns of a frame by name, each with its error, its standard deviation or its range."""
+    """Select columns of a frame, each together with its error, its standard deviation or its range."""
     parts = ("", *PARTS)
     return frame[[f"{name}{part}" for name in names for part in parts if f"{name}{part}" in frame]]
 
 
 def quote(*several, **numbers):
-    """Give a page the numbers of its text by name; a `Measured` becomes its text.
+    """Pass numbers by name to the text of a page.
 
-    several: dictionaries of such numbers. A script has no page, so it prints them.
+    A `Measured` is passed as text. In a script, which has no page, the numbers are printed.
+
+    several: dictionaries of such numbers.
     """
-    from IPython import get_ipython  # loaded here because tables do not need it
+    from IPython import get_ipython  # imported only here, because tables do not need IPython
     from myst_nb import glue
 
     for name, value in dict(*several, **numbers).items():
@@ -93,7 +95,7 @@ def html_table(frame, caption, folded=False, note="", headings=()):
     """
     parts = {f"{name}{part}" for name in frame for part in PARTS}
     names = [name for name in frame if name not in parts]
-    known = HEADINGS | dict(headings)  # a plain word is its own heading
+    known = HEADINGS | dict(headings)  # other names have the default heading
     columns = {name: known.get(name, Heading()) for name in names}
     kinds = {name: _align(frame[name]) for name in names}
     head = [f'<th scope="col"{kinds[name]}>{_title(name, column)}</th>' for name, column in columns.items()]
@@ -117,14 +119,16 @@ def html_table(frame, caption, folded=False, note="", headings=()):
 
 
 def anchor(caption):
-    """Return the anchor of a table in the address of its page."""
+    """Return the HTML id of a table, which is made from its caption."""
     return "table-" + re.sub(r"[^a-z0-9]+", "-", re.sub("<[^>]*>", "", caption).lower()).strip("-")[:60].strip("-")
 
 
 def readable_comparison(comparison):
-    """Return a frame from `published.compare` with the columns that pages show.
+    """Return a comparison with published numbers in the form that pages show as a table.
 
     Parameters that all rows share are left out.
+
+    comparison: from `published.compare`.
     """
     same = _shared_values(comparison["parameters"])
     shown = comparison.assign(
@@ -145,12 +149,15 @@ def readable_comparison(comparison):
 
 
 def comparison_label(quantity, parameters):
-    """Return the quantity of a row and its parameters as HTML, such as "α<sub>c</sub>, ω = 0.3"."""
+    """Return the HTML label of a row in a comparison, such as "α<sub>c</sub>, ω = 0.3"."""
     return ", ".join([symbol(quantity), *_texts(parameters)])
 
 
 def shared_text(comparison):
-    """Return what all rows of `published.compare` share, as HTML: "In all rows α = 2. Ours: theory, 16 quadratures"."""
+    """Return text, as HTML, about what all rows of a comparison have in common.
+
+    An example is "In all rows α = 2. Ours: theory, 16 quadratures".
+    """
     kinds = comparison.groupby("evidence", sort=False)["n"]
     ranges = {kind: str(n.min()) if n.nunique() == 1 else f"{n.min()} to {n.max()}" for kind, n in kinds}
     ours = "Ours: " + "; ".join(f"{kind}, {size} {SAMPLES[kind]}" for kind, size in ranges.items())
@@ -159,7 +166,7 @@ def shared_text(comparison):
 
 
 def _shared_values(parameters):
-    """Return the parameters that all of several rows share; a single row shares none."""
+    """Return the parameters that several rows have in common; for a single row there are none."""
     first, *others = parameters
     return {name: value for name, value in first.items() if others and all(o.get(name) == value for o in others)}
 
@@ -169,18 +176,18 @@ def _texts(parameters):
 
 
 def symbol(name):
-    """Return the text for a name in a cell or a label, as HTML."""
+    """Return the HTML text for a name in tables, such as "θ" for "theta"."""
     return SYMBOLS.get(name, str(name))
 
 
 def mathtext(name):
-    """Return the text for a name in a label of a figure."""
+    """Return the text for a name in the labels of a figure, with mathematics for Matplotlib."""
     text = symbol(name).replace("ε", "ϵ")
     return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
 
 
 def number(value, form="g"):
-    """Return a number as text, with a true minus sign, and without a minus sign before zero."""
+    """Format a number as text, with a true minus sign, and with no sign before zero."""
     if isnan(value):
         return "none"
     text = format(int(value) if form.endswith("d") else value, form)
@@ -190,7 +197,10 @@ def number(value, form="g"):
 
 
 def with_spread(value, std):
-    """Return the text of a mean and a standard deviation with two digits, such as "0.9988 ± 0.0012"."""
+    """Return a mean and a standard deviation as text, such as "0.9988 ± 0.0012".
+
+    The standard deviation has two digits.
+    """
     decimals = max(1 - floor(log10(float(f"{std:.1e}"))), 0)
     return f"{value:.{decimals}f} ± {std:.{decimals}f}"
 

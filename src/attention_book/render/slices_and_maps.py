@@ -1,4 +1,4 @@
-"""The figures of several pages: slices of an architecture over alpha, and maps over alpha and omega."""
+"""The figures that several pages share: slices over alpha, and maps over alpha and omega."""
 
 import textwrap
 
@@ -21,7 +21,7 @@ CURVES = {
     "positional border": ("positional minimum ends", style.POSITIONAL, "--"),
 }
 TIED = "#999999"
-NAME_LETTERS = 19  # length of a curve's name on a map, in letters
+NAME_LETTERS = 19  # largest number of letters in a line of a curve's name on a map
 
 
 @style.styled
@@ -58,24 +58,31 @@ def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, re
 
 
 def draw_theory(axes, curve, name, colour, label=None, unit=1.0):
-    """Draw a curve of theory, if there is one, with its band; it is dotted where the branch is a saddle."""
+    """Draw a curve of theory with its error band, dotted where the branch is a saddle.
+
+    If the curve is None, nothing is drawn.
+    """
     if curve is None:
         return
     saddle = curve["gain"] > 1 if "gain" in curve else pd.Series(False, curve.index)
-    dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)  # joins the solid line
+    # The neighbouring points are included, so that the dotted line joins the solid line.
+    dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)
     style.draw_line(axes, curve[~saddle], name, colour, "-", label, unit)
     style.draw_line(axes, curve[dotted], name, colour, ":", label if saddle.all() else None, unit)
 
 
 def finish_slice(panels, titles, thresholds):
-    """Add titles, thresholds, and legends between titles and panels, where they cover nothing."""
+    """Add the titles, the thresholds and the legends to the panels of a slice.
+
+    A legend is between a title and its panel, where it covers nothing.
+    """
     _, overlaps, errors = panels
     overlaps.set_ylim(0, None)
     errors.set_ylim(0, None)
     critical, linear = thresholds["critical"], thresholds["linear"]
     for axes, title in zip(panels, titles):
         if axes.get_ylim()[0] == 0:
-            axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # leaves space for the names
+            axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # leaves space for the names of the thresholds
         style.mark_threshold(axes, critical, r"$\alpha_c$", style.NEUTRAL, left=critical.value < linear.value)
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
         legend = axes.legend(**place, ncols=2, columnspacing=1, handlelength=1.4, borderpad=0.3)
@@ -89,7 +96,7 @@ def finish_slice(panels, titles, thresholds):
 
 
 def draw_losses(table, lines, marks=()):
-    """Draw maps of the semantic minus the positional training loss: of trained students, and of theory."""
+    """Draw maps of the semantic minus the positional training loss, for trained students and for theory."""
     semantic, positional = (losses_of(lines, branch, "train_loss") for branch in MINIMA)
     maps = {"Trained students": gap_map(table, training_gap), "Theory": semantic - positional}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
@@ -97,8 +104,11 @@ def draw_losses(table, lines, marks=()):
 
 
 def theory_curves(lines, *names, line=None, whose=""):
-    """Return the curves of `CURVES` by name for `draw_maps`, as far as the lines of theory have them.
+    """Return curves of theory in the form that `draw_maps` needs.
 
+    A curve that the lines of theory lack is left out.
+
+    names: names of the curves in `CURVES`.
     line: another style of the line.
     whose: the theory that the label names.
     """
@@ -108,7 +118,7 @@ def theory_curves(lines, *names, line=None, whose=""):
 
 @style.styled
 def draw_divergences(lines, ends, crossed=None, lasting=None):
-    """Draw both thresholds of theory over omega on a logarithmic axis, and the omega at which each diverges.
+    """Draw both thresholds of theory against omega, and the omega at which each threshold diverges.
 
     ends: `Measured` omega at which each threshold diverges; NaN if there is none.
     crossed: alpha_l of trained students by omega.
@@ -134,7 +144,7 @@ def draw_divergences(lines, ends, crossed=None, lasting=None):
 
 @style.styled
 def draw_maps(maps, label, sides, curves, marks):
-    """Draw maps over alpha and omega above one another, with one colour scale and a name beside each curve.
+    """Draw maps over alpha and omega as stacked panels, with one colour scale and a name beside each curve.
 
     maps: for each title the values, alpha (rows) by omega.
     label: label of the colour bar.
@@ -174,7 +184,7 @@ def _name_curves(axes, curves):
         own, others = drawn[number], np.concatenate([*drawn[:number], *drawn[number + 1 :], [[9, -9]]])
         apart = np.linalg.norm(own[:, None] - others, axis=2)
         above = own[:, 1] > others[apart.argmin(axis=1), 1]
-        to_left = above == (own[-1, 1] >= own[0, 1])  # the side on which the curve moves away from its name
+        to_left = above == (own[-1, 1] >= own[0, 1])  # true if the curve moves away from a name on the left
         far_end = own[:, 0] + np.where(to_left, -1, 1) * 0.018 * min(len(name), NAME_LETTERS)
         fits = (np.abs(np.array([far_end, *own.T]) - 0.5) < [[0.49], [0.49], [0.42]]).all(axis=0)
         if fits.any():
@@ -184,4 +194,4 @@ def _name_curves(axes, curves):
             look |= {"textcoords": "offset points", "ha": "right" if to_left[best] else "left"}
             axes.annotate(textwrap.fill(name, NAME_LETTERS), own[best], xycoords="axes fraction", **look)
         else:
-            axes.plot([], [], line, color=colour, label=name)  # an entry of the legend
+            axes.plot([], [], line, color=colour, label=name)  # adds an entry to the legend

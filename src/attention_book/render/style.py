@@ -30,11 +30,13 @@ PROCESS_SETTINGS = (
     "backend",
     "backend_fallback",
     "interactive",
-)  # settings of Matplotlib that affect no picture
-COLOUR_NAMES = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # names in a figure's data
+)  # settings of Matplotlib that do not affect pictures
+# Names of the colours in the data of a figure
+COLOUR_NAMES = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}
 
-# The figures of the dark theme are made from white figures. A fixed salt gives the same SVG for the same picture. All
-# other settings are the defaults of Matplotlib, so that a user's `matplotlibrc` has no effect.
+# Figures are white, because the figures of the dark theme are made from white figures. With a fixed salt, the same
+# picture always gives the same SVG. All other settings are the defaults of Matplotlib, so that a user's `matplotlibrc`
+# has no effect.
 STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not in PROCESS_SETTINGS} | {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",
@@ -50,29 +52,29 @@ STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not 
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
 }
-FONTS = {  # Matplotlib's own fonts for printed figures, each with matching mathematics
+FONTS = {  # fonts that Matplotlib includes, for printed figures, each with a matching font for mathematics
     "sans": {"font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans"},
     "STIX": {"font.family": "STIXGeneral", "mathtext.fontset": "stix"},
     "Computer Modern": {"font.family": "cmr10", "mathtext.fontset": "cm", "axes.formatter.use_mathtext": True},
 }
-logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the font files of Computer Modern
-# These are options of a legend that hides the lines behind it.
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # fontTools warns of dates in the fonts of Computer Modern
+# Options of a legend that hides the lines behind it
 OPAQUE_LEGEND = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
 # Labels of axes
 ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"
 LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"
 TEST_ERROR = r"test error $\epsilon_g$"
-# Labels of the overlap by which a branch is named
+# Labels of the overlap that each branch is named after
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
 VALUES = "values"  # name of points whose colours show values, in gid=f"{VALUES}_{number}"
-SVG, FIGURE_INFO = "image/svg+xml", "behind"  # type of an output that shows a figure; key in its metadata
-PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only; dots per inch
+SVG, FIGURE_INFO = "image/svg+xml", "behind"  # type of an output that shows a figure, and key in its metadata
+PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only, and its dots per inch
 styled = mpl.rc_context(STYLE)  # decorator that makes a function draw in the book's style
 
 
 def use_book_output():
-    """Use the book's style, and let a notebook show figures as vector graphics that are reproducible byte for byte.
+    """Set the book's style, and show the figures of a notebook as reproducible vector graphics.
 
     With each figure a notebook stores its data as CSV, the numbers that are shown where a reader points, its version
     for wide screens and a PNG. The metadata has the experiments that were read before the figure.
@@ -109,24 +111,30 @@ def _show_in(shell):
 
 
 def ticks(axis, places):
-    """Set the ticks of an axis, such as ``axes.xaxis``, to exactly these places, with their values as labels."""
+    """Place the ticks of an axis at given values, and label them with these values.
+
+    The axis, such as ``axes.xaxis``, has no other ticks.
+    """
     axis.set_ticks(places, map(str, places))
     axis.set_minor_locator(mpl.ticker.NullLocator())
 
 
 def show(figure, name=None):
-    """Show a finished figure once, as the last line of its cell.
+    """Show a finished figure, and close it so that it is shown only once.
+
+    The call is the last line of a cell.
 
     name: name of the files name.svg and name.csv, in which a script saves the figure and its data.
     """
     from IPython.display import display
 
     check_kind("figure", figure, Figure)
-    for _ in range(2):  # the layout settles after two passes, and is fixed so that no format changes it
+    # The layout converges after two passes. It is then fixed, so that no format changes it.
+    for _ in range(2):
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
     if name:
-        figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as in a notebook
+        figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # the same options as in a notebook
         if data := csv_of(figure, COLOUR_NAMES):
             Path(f"{name}.csv").write_text(data, encoding="utf-8")
     display(figure)
@@ -147,16 +155,19 @@ def publication(width=3.4, font="STIX"):
 
 
 def panels(count, height, width=6.4, **options):
-    """Return a figure of `count` panels above one another, each `height` inches high, and its axes (count,)."""
+    """Return a figure with stacked panels, together with its axes.
+
+    The figure has `count` panels, and each of them is `height` inches high.
+    """
     size = check_positive("width", width), check_count("count", count) * check_positive("height", height)
     figure, axes = plt.subplots(count, 1, figsize=size, squeeze=False, **options)
     return figure, np.ravel(axes)
 
 
 def list_panel(headings, labels, width=6.4):
-    """Return a figure of one panel that lists lines under bold headings, its axes, and the places of the lines.
+    """Return a figure whose only panel is a list of labelled lines under bold headings.
 
-    Each line has a label.
+    The axes and the places of the lines are returned, too.
     """
     codes, names = pd.factorize(np.array(headings))
     places = np.arange(len(codes)) + 1 + codes  # each heading takes a line, too
@@ -171,7 +182,7 @@ def list_panel(headings, labels, width=6.4):
 
 
 def slice_panels(height, losses=LOSS_GAP):
-    """Return a figure of a slice over alpha and its panels: training losses, overlaps and test errors.
+    """Return an empty figure for a slice over alpha, with panels for training losses, overlaps and test errors.
 
     losses: label of the first panel.
     """
@@ -185,12 +196,12 @@ def slice_panels(height, losses=LOSS_GAP):
 
 
 def scientific(axes):
-    """Write the ticks of the y axis as multiples of a thousandth, as for all losses and test errors of the book."""
+    """Label the ticks of the y axis in multiples of 10^-3, as for all losses and test errors of the book."""
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, -3), useMathText=True)
 
 
 def logarithmic(axes):
-    """Make the y axis logarithmic, for a few decades, with plain numbers at 1, 2 and 5."""
+    """Make the y axis logarithmic, with plain numbers at 1, 2 and 5 of each decade."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
@@ -198,9 +209,10 @@ def logarithmic(axes):
 
 
 def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
-    """Draw the column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column.
+    """Draw a column of a data frame against its index, as a line with an error band.
 
-    A single row is drawn as a dot. If there are no rows, nothing is drawn and the legend has no entry.
+    The errors are in the column with the suffix "_error". Values and errors are divided by `unit`. A single row is
+    drawn as a dot. If there are no rows, nothing is drawn and the legend has no entry.
     """
     check_kind("axes", axes, Axes)
     check_kind("rows", rows, pd.DataFrame)
@@ -212,7 +224,10 @@ def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
 
 
 def draw_means(axes, means, name, colour, marker="o", unit=1.0, **more):
-    """Draw the column `name` of `means` over their index, in a unit, as points with error bars."""
+    """Draw a column of a data frame against its index, as points with error bars.
+
+    The errors are in the column with the suffix "_error". Values and errors are divided by `unit`.
+    """
     draw_points(axes, means.index, *_with_error(means, name, unit), colour, marker, **more)
 
 
@@ -223,13 +238,18 @@ def _with_error(rows, name, unit):
 
 
 def draw_points(axes, x, y, error, colour, marker="o", **more):
-    """Draw points with bars of their standard errors; if there are no points, the legend has no entry."""
+    """Draw points with error bars, which are standard errors.
+
+    If there are no points, the legend has no entry.
+    """
     if len(x):
         axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
 
 
 def draw_cells(axes, maps, sides, largest=None):
-    """Draw maps over omega (columns) and alpha (rows), one on each of several axes, and return the last mesh.
+    """Draw one map over omega and alpha on each of several axes, and return the last mesh.
+
+    A map has omega as columns and alpha as rows.
 
     sides: colours of negative and of positive values.
     largest: size of a value that has the full colour. By default, 95 % of the values of a map are smaller, because the
@@ -246,7 +266,7 @@ def draw_cells(axes, maps, sides, largest=None):
 
 
 def draw_shares(axes, matrix, limits, form, label=None, **words):
-    """Draw the cells of an attention matrix in greys, each with its number.
+    """Draw the cells of an attention matrix in shades of grey, each with its number.
 
     form: format of the numbers.
     words: options of `text` for the numbers.
@@ -254,7 +274,7 @@ def draw_shares(axes, matrix, limits, form, label=None, **words):
     rows, columns = map(range, np.shape(matrix))
     look = {"cmap": "Greys", "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
     look |= dict(zip(("vmin", "vmax"), limits))
-    dark = np.interp(0.54, (0, 1), limits)  # beyond it white text is easier to read, on average over both themes
+    dark = np.interp(0.54, (0, 1), limits)  # above it, white text is easier to read, on average over both themes
     axes.pcolormesh(columns, rows, matrix, label=label, **look)
     words |= {"ha": "center", "va": "center", "in_layout": False}  # the layout does not count text inside the cells
     for (i, j), value in np.ndenumerate(matrix):
@@ -264,20 +284,20 @@ def draw_shares(axes, matrix, limits, form, label=None, **words):
 
 
 def bar_below(figure, mapped, axes, label, extend="both", **options):
-    """Draw the colour bar of maps below them."""
+    """Draw a common colour bar below several maps."""
     options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
     bar = figure.colorbar(mapped, ax=axes, **options)
-    # The dark theme changes the colours of shapes, but not of images.
+    # The bar is drawn as shapes, because the dark theme changes the colours of shapes, but not of images.
     bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.2)
-    losses = max(map(abs, mapped.get_clim())) < 0.01  # losses are shown in thousandths, as elsewhere
+    losses = max(map(abs, mapped.get_clim())) < 0.01  # labels of losses are in thousandths, as elsewhere
     bar.formatter.set_powerlimits((-3, -3) if losses else (-2, 3))
     bar.formatter.set_useMathText(True)
 
 
 def mark_threshold(axes, threshold, name, colour, left=False):
-    """Draw a vertical line at a threshold (`Measured`) if it exists, with its name.
+    """Mark a threshold with a vertical line and its name.
 
-    A strip around the line is as wide as the error.
+    A strip around the line is as wide as the error. A threshold that does not exist (NaN) is not marked.
     """
     check_kind("axes", axes, Axes)
     check_kind("threshold", threshold, Measured)

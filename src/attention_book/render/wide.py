@@ -1,4 +1,4 @@
-"""The conversion of a figure for phones into a figure for wide screens, whose panels are side by side."""
+"""The conversion of figures for phones into figures for wide screens, with panels side by side."""
 
 import copy
 import textwrap
@@ -9,13 +9,16 @@ from matplotlib.ticker import AutoLocator
 
 WIDE_TYPE = "image/svg+xml;layout=wide"  # type of the wide figure, which is in the same output as the figure for phones
 PAGE_WIDTH = 12.1  # largest width in inches, which gives letters of 14.5 px in the book
-HEIGHTS = (0.36, 0.6)  # least and largest ratio of height and width
-LETTER = 0.11  # width of a letter of a title in inches
-LABEL_WIDTH = 0.8  # width of the labels beside a panel in inches
+HEIGHTS = (0.36, 0.6)  # smallest and largest ratio of height to width
+LETTER = 0.11  # width in inches of a letter in a title
+LABEL_WIDTH = 0.8  # width in inches of the labels beside a panel
 
 
 def wide_svg(figure):
-    """Return the SVG of a figure in the current style with fewer rows of panels, or None if the figure has one row."""
+    """Return the SVG of a figure with its panels in fewer rows, or None if they are in a single row.
+
+    The figure is drawn in the current style.
+    """
     specs = [axes.get_subplotspec() for axes in figure.axes]
     specs = [spec for spec in specs if spec is not None]
     if not specs or specs[0].get_gridspec().nrows == 1:
@@ -32,7 +35,7 @@ def _lay_out(figure):
     panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
     rows, columns = panels[0].get_subplotspec().get_gridspec().get_geometry()
     shape = (1, rows * columns) if rows == columns else (columns, rows)
-    size = figure.get_size_inches() / (columns, rows)  # size of a panel
+    size = figure.get_size_inches() / (columns, rows)  # size of a panel in inches
     width = min(size[0] * shape[1], PAGE_WIDTH)
     low, high = (share * width for share in HEIGHTS)
     figure.set_size_inches(width, min(max(size[1] * shape[0], low), high))
@@ -61,7 +64,8 @@ def _fit_legends(figure, panels, width, panel):
     figure.legends.clear()
     for axes in panels:
         drawn |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels())}
-    for legend in legends:  # a legend's own handles lack the markers of points with bars
+    # A legend's own handles lack the markers of points with error bars, so other handles replace them.
+    for legend in legends:
         texts = (text.get_text() for text in legend.get_texts())
         handles = [drawn.get(text, handle) for text, handle in zip(texts, legend.legend_handles)]
         _fit(figure, legend, handles, width, loc="outside upper center")

@@ -27,12 +27,12 @@ METADATA_KEYS = ("description", "unit", "usual")  # entries of a column's metada
 
 
 def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> list[Path]:
-    """Write `folder`/EXPERIMENT.parquet for each experiment in the store, and return the paths.
+    """Write a Parquet file for each experiment in the store, and return the paths.
 
-    A file has one row per cell and start, sorted by the fields of the cell. Its columns are the fields (nested fields
-    as JSON), the results, the provenance, and "cell", the canonical JSON of the cell. Cells that are in an existing
-    file but not in the store remain in the file. Equal contents give equal bytes. A file is replaced whole or not at
-    all.
+    The file of an experiment is `folder`/EXPERIMENT.parquet. It has one row per cell and start, sorted by the fields of
+    the cell. Its columns are the fields (nested fields as JSON), the results, the provenance, and "cell", the canonical
+    JSON of the cell. Cells that are in an existing file but not in the store remain in the file. Equal contents give
+    equal bytes. A file is replaced whole or not at all.
 
     meanings: for the name of a column its `description` and `unit`, which are written into the file's metadata, and
     `usual`, the value of a field in cells that do not name it.
@@ -50,8 +50,9 @@ def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> l
 
 
 def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mapping = {}) -> None:
-    """Write the rows and the provenance of cells, given by their canonical JSON, to a Parquet file.
+    """Write the rows and the provenance of several cells to a Parquet file.
 
+    by_text: rows and provenance by the canonical JSON of the cell.
     meanings: as for `export`.
     """
     cells = [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()]
@@ -97,7 +98,7 @@ def _replace(path: Path, table: pa.Table, meanings: Mapping) -> None:
             os.fsync(file.fileno())
         os.replace(partial, path)
     finally:
-        with suppress(OSError):  # the partial file is gone after success, and its folder may be missing
+        with suppress(OSError):  # after success the partial file is gone, and after a failure its folder may be missing
             partial.unlink()
 
 
@@ -117,17 +118,17 @@ def _order(value: Any) -> tuple:
 
 
 def column_value(value: Any) -> Any:
-    """Return a cell's field as its column has it: nested tuples and lists as JSON."""
+    """Convert the value of a cell's field to the value in its column: tuples and lists become JSON."""
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
 
 
 def encode(array: np.ndarray) -> str:
-    """Return numbers as text for a table or a page: float32 in base64, least significant byte first."""
+    """Encode numbers as text for a table or a page: base64 of little-endian float32."""
     return base64.b64encode(np.asarray(array, "<f4").tobytes()).decode()
 
 
 def decode(text: str) -> np.ndarray:
-    """Return the numbers (n,) from a text of `encode`."""
+    """Decode a text from `encode`, and return its numbers (n,)."""
     return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
 
 
@@ -146,7 +147,10 @@ def _read(path: os.PathLike | str) -> pa.Table:
 
 
 def items(path: os.PathLike | str) -> Iterator[tuple[str, list[Row], Row]]:
-    """Yield what `Store.items` yielded when the file was written, bit for bit, in the order of the file."""
+    """Yield the cells of an exported file, with their rows and their provenance.
+
+    They are equal bit for bit to what `Store.items` yielded when the file was written, but in the order of the file.
+    """
     table = _read(path)
     filled = {column.name for column in table.schema if b"usual" in (column.metadata or {})}
     for text, group in groupby(table.to_pylist(), lambda record: record["cell"]):

@@ -1,4 +1,4 @@
-"""The identity of a result: the name of its cell (canonical JSON and key), the code and the machine."""
+"""The identity of a result: its cell, the code that computed it, and the machine."""
 
 import json
 import math
@@ -29,7 +29,10 @@ MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_bo
 
 
 def restore(cell_type: type[CellType], text: str) -> CellType:
-    """Return the `cell_type` whose canonical JSON is `text`, with every JSON list as a tuple."""
+    """Return the cell of a given type that has a given canonical JSON.
+
+    Every JSON list becomes a tuple.
+    """
     values = {name: _tuples(value) for name, value in json.loads(text).items()}
     for field in fields(cell_type):  # pyright: ignore
         if isinstance(field.type, type) and is_dataclass(field.type):
@@ -43,12 +46,14 @@ def _tuples(value: Any) -> Any:
 
 
 def key(text: str) -> str:
-    """Return 32 hexadecimal digits that name the cell with canonical JSON `text`."""
+    """Return the key of a cell: 32 hexadecimal digits that depend on its canonical JSON."""
     return sha256(text.encode()).hexdigest()[:32]
 
 
 def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
-    """Return a cell's results with NumPy scalars converted to Python numbers, or raise `BadInput`.
+    """Check the results of a cell, and convert NumPy scalars to Python numbers.
+
+    Raises `BadInput` if a result cannot be stored.
 
     rows: one flat dict per start of strings, booleans, 64-bit integers and finite floats; there must be at least one.
     taken: names that a result may not have.
@@ -69,7 +74,7 @@ def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
 
 
 def environment(since: int = 0) -> dict[str, str | None]:
-    """Return the version and the commit of the code, the versions of its dependencies and the machine, as a flat dict.
+    """Return a flat dictionary of the code's version and commit, the versions of its dependencies, and the machine.
 
     since: the value of `allocations` before the work. The GPU is named if the work has used it.
     """
@@ -78,7 +83,7 @@ def environment(since: int = 0) -> dict[str, str | None]:
 
 
 def allocations() -> int:
-    """Return how often this process has allocated memory of a GPU."""
+    """Return how many times this process has allocated GPU memory."""
     torch = sys.modules.get("torch")
     return torch.cuda.memory_stats()["allocation.all.allocated"] if torch and torch.cuda.is_initialized() else 0
 
@@ -97,7 +102,9 @@ def _fixed() -> dict[str, str | None]:
 
 @cache
 def source_digest(*folders: str) -> str:
-    """Return 12 hexadecimal digits that change with the source code in the given folders of `src`.
+    """Return a hash of the source code in the given folders of `src`.
+
+    The hash has 12 hexadecimal digits.
 
     folders: by default all of `MAKES_RESULTS`.
     """

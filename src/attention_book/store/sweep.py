@@ -1,4 +1,4 @@
-"""The computation of the cells of a sweep by any executor, which stores each result as it comes.
+"""The computation of a sweep's cells with any executor, and the store that keeps each result as it comes.
 
 A cell is a frozen dataclass of JSON values. The function `work(cell)` returns one flat dict of results per start. The
 store is an SQLite file with one row per cell. Only one process has the file open, and it writes each row in one
@@ -29,13 +29,13 @@ from .provenance import Row, check_rows, key
 STORE_SCHEMA = 1
 MINUTE = 60.0  # least number of seconds between two lines of progress in a log
 TIMEOUT = 5  # seconds within which a scheduler must answer
-QUEUE_LENGTH = 1024  # largest number of cells in the executor's queue, larger than its number of workers
+QUEUE_LENGTH = 1024  # largest number of cells in the executor's queue; it should exceed the number of workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
 RESERVED_COLUMNS = {"cell", *provenance.ORIGIN}
 
 
 class Store:
-    """Results by cell in an SQLite file, which one process holds from opening to closing.
+    """A store of results by cell in an SQLite file, which only one process can open at a time.
 
     The file is created if it is missing. If it is in use or damaged, if it is no results store or has another schema, a
     `StoreError` is raised and the file is left as it was.
@@ -54,8 +54,7 @@ class Store:
             raise
 
     def _open(self) -> None:
-        # The lock is exclusive, so it lasts until the file is closed and needs no shared memory, which network file
-        # systems lack.
+        # An exclusive lock lasts until the file is closed. It needs no shared memory, which network file systems lack.
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         empty = not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
         schema = self._pragma("user_version")
@@ -81,9 +80,9 @@ class Store:
         """Return what is wrong with the file, or "ok"."""
         damage = str(self._pragma("quick_check(1)")).splitlines()[0]
         log = Path(f"{self.path}-wal")
-        pages_in_log = log.exists() and log.stat().st_size  # the log of a process that was killed
+        pages_in_log = log.exists() and log.stat().st_size  # a process that was killed leaves a log
         size = self._pragma("page_count") * self._pragma("page_size")
-        # SQLite itself reads the missing end of a last page as zeros.
+        # The size is checked here, because SQLite reads the missing end of the last page as zeros.
         too_short = self.path.stat().st_size < size and not pages_in_log
         return "the file is too short" if damage == "ok" and too_short else damage
 
@@ -126,16 +125,16 @@ class Store:
 
 
 class Failure(NamedTuple):
-    """A cell whose computation raised an error, and one line that says why."""
+    """A cell whose computation raised an error, and the error in one line."""
 
     cell: object
     error: str
 
 
 class Summary(NamedTuple):
-    """The outcome of `run`: the cells computed, the cells known before, the failures, and the cells stored elsewhere.
+    """The outcome of a sweep: how many cells were computed or skipped, and which cells failed.
 
-    A cell is `elsewhere` if its results are known but are not in the store.
+    A cell is skipped if its results are known. It counts as `elsewhere`, too, if these results are not in the store.
     """
 
     done: int
@@ -145,7 +144,7 @@ class Summary(NamedTuple):
 
 
 def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
-    """Return a progress display on stderr that shows the time left: a bar on a terminal, or lines in a log.
+    """Return a progress display on stderr with the remaining time: a bar in a terminal, or lines in a log.
 
     The result is a `tqdm` for a ``with`` block. Its ``update(n)`` counts n more units, in addition to the units that
     were `done` before. A log gets at most one line per minute.
@@ -207,14 +206,14 @@ def run(
                 done += 1
             except (BrokenExecutor, StoreError, SweepError):
                 raise
-            except CancelledError as error:  # cancelled by the scheduler
+            except CancelledError as error:  # the scheduler has cancelled the cell
                 raise SweepError(f"the connection to the scheduler was lost after {done} cells; {go_on}") from error
             except Exception as error:
                 failed.append(Failure(cell, one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
     except KeyboardInterrupt:
-        stored = store.keys()  # includes a cell that is stored but not yet counted
+        stored = store.keys()  # includes any cell that is stored but not counted yet
         here = {text for text in by_text if key(text) in stored}
         kept = f"{len(here)} of {len(by_text)} cells are kept in {store.path}"
         elsewhere = f", {more} more in the table" if (more := len(known & by_text.keys() - here)) else ""
@@ -259,7 +258,8 @@ def cluster(address: str) -> Iterator[Executor]:
     from distributed.comm.addressing import get_address_host_port
 
     try:
-        get_address_host_port(address, strict=True)  # a client that rejects it prints a second error at its end
+        # Fail early: a client that rejects the address prints a second error when it exits.
+        get_address_host_port(address, strict=True)
     except ValueError as error:
         raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
     try:
@@ -269,9 +269,9 @@ def cluster(address: str) -> Iterator[Executor]:
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # the sweep prints one line instead
     with client:
         try:
-            client.run_on_scheduler(provenance.environment)  # the scheduler must be able to read what it passes on
+            client.run_on_scheduler(provenance.environment)  # the scheduler needs this package to pass on the work
             workers = client.run(provenance.environment)
-        except Exception as error:  # Dask hides the type of their errors
+        except Exception as error:  # Dask hides the type of errors on the cluster
             raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
         if not workers:
             print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
@@ -290,7 +290,7 @@ class _OnCluster(Executor):
     def submit(self, call, *arguments):
         import asyncio  # slow to load
 
-        task = self._client.submit(_call_in_one_thread, call, *arguments, pure=False)  # gives every task a new key
+        task = self._client.submit(_call_in_one_thread, call, *arguments, pure=False)  # every task gets its own key
 
         async def result():
             return await task

@@ -1,1 +1,1 @@
-"""The experiments that ask where published values differ from ours, and why."""
+"""Experiments that examine where and why published values differ from ours."""

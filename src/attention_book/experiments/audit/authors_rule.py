@@ -1,4 +1,4 @@
-"""The published theory by the quadrature rules of the authors' public notebook.
+"""The published theory, computed with the quadrature rules of the authors' public notebook.
 
 The rules have few points, and the proximal point is the end of one descent from (0, 0). The overlaps use degree 7 in
 the plane of the student's two standard normal variables and in the plane of the teacher's, 12 x 12 points. The training
@@ -32,7 +32,7 @@ from attention_phases.theory.setting import Setting
 from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
 
 RULE_DAMPING, RULE_STEPS, RULE_SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
-EXACT_NET = (2**12, 8)  # numbers of points and scrambles for the exact losses
+EXACT_NET = (2**12, 8)  # number of points per scramble and number of scrambles, for the exact losses
 RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # relative distances of the searched alphas from the converged threshold
 AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
@@ -40,7 +40,10 @@ PlaneRule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights 
 
 
 class Coarse(NamedTuple):
-    """A fixed point on the 144 points, with its losses by the published rules and with the exact losses."""
+    """A fixed point of the published theory on 144 quadrature points.
+
+    Its losses are computed twice: by the published rules, and exactly.
+    """
 
     overlaps: Scalars
     train_loss: np.ndarray  #: (by the rules, exact)
@@ -51,7 +54,10 @@ class Coarse(NamedTuple):
 
 
 def plane_rule(degree: int) -> PlaneRule:
-    """Return a rule for the normal distribution in the plane, exact to `degree` 7 (12 points) or 11 (28 points)."""
+    """Return a quadrature rule for the normal distribution in the plane, as points and weights.
+
+    The rule is exact to `degree` 7 (12 points) or 11 (28 points).
+    """
     if degree == 7:
         root = sqrt(5)
         diagonal = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
@@ -67,7 +73,9 @@ def plane_rule(degree: int) -> PlaneRule:
 
 
 def product_rule(student: int, teacher: int) -> PlaneRule:
-    """Return points (xi_1, xi_2, zeta_1, zeta_2) and weights of a product of two rules of the plane.
+    """Return the product of two quadrature rules of the plane, as points and weights.
+
+    The points are (xi_1, xi_2, zeta_1, zeta_2).
 
     student, teacher: degrees of the rules in the planes of xi and of zeta.
     """
@@ -77,14 +85,20 @@ def product_rule(student: int, teacher: int) -> PlaneRule:
 
 
 def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fields w of the student and y of the teacher (N, 2) at points (N, 4)."""
+    """Return the fields of the student and of the teacher at given quadrature points.
+
+    The fields w (student) and y (teacher) have the shape (N, 2), and the points have the shape (N, 4).
+    """
     q, m, theta, _ = overlaps
     x, z = points[:, :2], points[:, 2:]
     return sqrt(q) * x + m * np.array([1, -1]), theta / sqrt(q) * x + sqrt(task.sigma**2 - theta**2 / q) * z
 
 
 def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
-    """Return the averages that an iteration and the free energy need, by a quadrature rule; the others are NaN."""
+    """Return the averages that one iteration and the free energy need, computed by a quadrature rule.
+
+    All other averages are NaN.
+    """
     (points, weights), task, scalars = rule, setting.task, overlaps.scalars
     w, y = fields(task, scalars, points)
     targets, V, variance = teacher_fit(task, y.T.copy()).T, scalars.V, task.sigma**2
@@ -106,7 +120,10 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
 
 
 def rule_test_error(task: Task, overlaps: Scalars) -> float:
-    """Return the test error by the published rules, including the teacher's part `label_loss`."""
+    """Return the test error of a student, computed by the published rules.
+
+    It includes `label_loss`, the part that depends on the teacher alone.
+    """
     points, weights = product_rule(11, 7)
     w, y = fields(task, overlaps, points)
     S, Y = attention(w), target_attention(y, task.omega, np.array(task.matrix))
@@ -114,13 +131,16 @@ def rule_test_error(task: Task, overlaps: Scalars) -> float:
 
 
 def label_loss(task: Task) -> float:
-    """Return ``(sigma^2/2) E|Y|^2`` by the rule of degree 11; the published free energies at omega = 0.5 lack it."""
+    """Return ``(sigma^2/2) E|Y|^2``, computed by the rule of degree 11.
+
+    The published free energies at omega = 0.5 lack this term.
+    """
     points, weights = plane_rule(11)
     return float(task.sigma**2 / 2 * (weights @ (_labels(task, points) ** 2).sum((1, 2))))
 
 
 def rule_baseline(task: Task) -> float:
-    """Return the test error of the linear model by the published rules."""
+    """Return the test error of the linear model, computed by the published rules."""
     (few, of_few), (points, weights) = plane_rule(7), plane_rule(11)
     mean = np.einsum("n,nab->ab", of_few, _labels(task, few))
     return float(task.sigma**2 / 2 * (weights @ ((_labels(task, points) - mean) ** 2).sum((1, 2))))
@@ -131,7 +151,10 @@ def _labels(task, points):
 
 
 def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
-    """Return the overlaps after one undamped step by the rules, and the losses of the given overlaps, by name."""
+    """Return the overlaps after one undamped iteration, and the losses at the given overlaps, by name.
+
+    All of them are computed by the published rules.
+    """
     setting, some = Setting(task), Overlaps.of(*overlaps)
     hats = equations.conjugates(setting, alpha, some, rule_average(setting, some, product_rule(7, 7)))
     moreau = rule_average(setting, some, product_rule(11, 11)).moreau
@@ -143,14 +166,20 @@ def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
 
 
 def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hats, Overlaps]:
-    """Return the conjugates of overlaps on the 144 points, and the overlaps after a damped step."""
+    """Return the conjugates of the given overlaps, and the overlaps after one damped step.
+
+    The averages are taken on the 144 points.
+    """
     hats = equations.conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, product_rule(7, 7)))
     pairs = zip(overlaps, equations.update(setting, hats))
     return hats, Overlaps(*(RULE_DAMPING * before + (1 - RULE_DAMPING) * after for before, after in pairs))
 
 
 def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
-    """Return the fixed point of a branch on the 144 points, by damped iteration from the start of this branch."""
+    """Return the fixed point of a branch on the 144 points, found by damped iteration.
+
+    The iteration begins at the start of the branch.
+    """
     setting, overlaps = Setting(task), BranchMap(task, alpha, branch).start()
     for _ in range(RULE_STEPS):
         before = overlaps
@@ -169,7 +198,7 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
 
 
 def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
-    """Return, at each alpha, the overlaps of a branch at which the published iteration stops.
+    """Return the overlaps at which the published iteration of a branch stops, for each alpha.
 
     The iteration at an alpha starts from the overlaps at the alpha before. It stops when the norm of the change of (q,
     m, theta) falls below 1e-4. This depends on the damping, `RULE_DAMPING`.
@@ -185,10 +214,10 @@ def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Sc
 
 
 def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:
-    """Return alpha_c or alpha_l on the 144 points: with the losses by the published rules, and with the exact losses.
+    """Return alpha_c or alpha_l on the 144 points, from the published losses and from the exact losses.
 
-    Both are interpolated in alpha. A threshold is NaN if the losses do not cross within a quarter of the `converged`
-    alpha.
+    The published losses are computed by the published rules. Both results are interpolated in alpha. A threshold is NaN
+    if the losses do not cross within a quarter of the `converged` alpha.
 
     kind: "critical" or "linear"
     converged: the same threshold on many points, which is the centre of the search

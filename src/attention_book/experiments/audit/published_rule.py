@@ -1,4 +1,4 @@
-"""The published theory: thresholds and curves by the authors' quadrature, and with many points.
+"""Thresholds and curves of the published theory, computed by the authors' rules and with many points.
 
 Experiments:
     published_rule: Thresholds and solutions along the published curves, by the published quadrature and with many
@@ -59,7 +59,9 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """A cell that computes both thresholds, or branches over `alphas`, by the published rules and with many points.
+    """A cell that computes thresholds or branches by the published rules and with many points.
+
+    If it has `alphas`, it computes the branches at these alphas, otherwise both thresholds.
 
     Columns:
         what: what the row is about
@@ -84,7 +86,7 @@ class RuleCell(OnNets):
     branches: tuple = ()
 
 
-# These are the published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
+# The published curves show both minima over alpha and, at omega = 0.3, the branch without overlaps.
 TEN_ALPHAS = tuple(np.linspace(2.0, 0.1, 10).tolist())
 PUBLISHED_CURVES = [
     (Task(), (*np.linspace(2.0, 1.25, 8).tolist(), *np.linspace(1.24, 0.01, 12).tolist()), INFORMED),

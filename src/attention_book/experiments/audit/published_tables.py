@@ -18,7 +18,7 @@ SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # instead of the publ
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """A cell of students whose training has one of the deliberate mistakes in `SLIPS`.
+    """A cell that trains students with one of the deliberate mistakes in `SLIPS`.
 
     The question is whether the comparison with the published means would reveal the mistake.
 

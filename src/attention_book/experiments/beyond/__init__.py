@@ -1,1 +1,1 @@
-"""The experiments on questions that the paper leaves open, by question."""
+"""Experiments on questions that the paper leaves open."""

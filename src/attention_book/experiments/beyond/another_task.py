@@ -1,4 +1,4 @@
-"""Students that are tested on a different task from the one they were trained on.
+"""Students that are trained on one task and tested on another task.
 
 Experiments:
     another_task: Both starts, tested on other tasks, at an alpha where the semantic student has the lower training loss
@@ -14,7 +14,9 @@ from ..students import STUDENTS, StudentCell, students
 
 @dataclass(frozen=True)
 class AnotherTaskCell(StudentCell):
-    """A cell that trains students on one task and tests them on this task with the parameters `tested` changed.
+    """A cell that trains students on one task and tests them on another task.
+
+    The tested task differs from the training task in the parameters `tested`.
 
     Columns:
         tested: parameters of the tested task that differ from the training task, as JSON: names and values
@@ -33,8 +35,8 @@ class AnotherTaskCell(StudentCell):
         return {"tested": replace(self.task, **dict(self.tested))}
 
 
-# These are changed parameters of the tested task. The last three tests have an omega at which the semantic student does
-# not predict better than the linear model at any alpha.
+# Values of the parameters in which the tested task differs from the training task. The students of the last three tests
+# are trained at omega = 0.55, where the semantic student does not predict better than the linear model at any alpha.
 OTHER_TASKS = {
     "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
     "matrix": [((a, b), (b, a)) for a, b in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],

@@ -1,4 +1,4 @@
-"""A comparison of theory with students of every architecture that theory covers, in growing dimension.
+"""A comparison of theory with students in growing dimension, for every architecture that theory covers.
 
 Experiments:
     variants_size: Every architecture that theory covers, in growing dimension: theory against students.
@@ -13,8 +13,9 @@ from ..lines import ArchitectureLineCell
 from ..paper.fig10 import CORRELATED, RANK2, UNTIED
 from ..students import variants
 
-# Theory and students are compared at the minimum that the semantic start leads to, in growing dimension. The alpha is
-# above alpha_c, because below it students of small d leave this minimum. For correlated tokens alpha_c is above 2.
+# In growing dimension, theory and students are compared at the minimum that the semantic start leads to. The comparison
+# is at an alpha above alpha_c, because students of small d leave this minimum at smaller alpha. For correlated tokens
+# alpha_c is above 2.
 CASES = {
     "correlated": CORRELATED,
     "untied": UNTIED,

@@ -1,4 +1,4 @@
-"""The control variates for the crossing of the training losses.
+"""Control variates that reduce the error of the alpha at which the training losses cross.
 
 The loss of trained students varies between data sets almost as the loss of students with fixed weights, whose mean is
 known. Subtracting the latter removes most of the variance (`analysis.instances`).
@@ -13,26 +13,26 @@ from attention_phases.quadrature import tensor_rule
 
 from ..students import CONTROLS
 
-# The two students with fixed weights have sizes close to theta/sigma^2 and m of the trained students at alpha_c.
+# The sizes of the two students with fixed weights are close to theta/sigma^2 and m of the trained students at alpha_c.
 ALIGNED_SIZE, ENCODED_SIZE = 0.4, 0.22
-CONTROL_NODES = 60  # nodes of the Gauss-Hermite rule for each of two fields
+CONTROL_NODES = 60  # number of Gauss-Hermite nodes for each of two fields
 
 
 def controls(task, data):
-    """Return the control variates: quantities whose mean over data sets is known to be zero, for every teacher.
+    """Return the control variates: quantities whose mean over data sets is known to be zero.
 
-    "length" is ``|Q*|^2/d - 1``. The other three are the excess losses of students with fixed weights. The mean squared
-    misfit ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data minus its mean over all sentences is multiplied by alpha
-    sigma^2, which gives the loss of Eq. 14. The student "blind" has zero weights. The student "aligned" has the weights
-    `ALIGNED_SIZE` Q*. The weights of the student "encoded" are `ENCODED_SIZE` times the part of 1_d that is orthogonal
-    to Q*.
+    "length" is ``|Q*|^2/d - 1``. The other three are the excess losses of students with fixed weights, whose mean is
+    zero for every teacher. The mean squared misfit ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data minus its mean
+    over all sentences is multiplied by alpha sigma^2, which gives the loss of Eq. 14. The student "blind" has zero
+    weights. The student "aligned" has the weights `ALIGNED_SIZE` Q*. The weights of the student "encoded" are
+    `ENCODED_SIZE` times the part of 1_d that is orthogonal to Q*.
     """
     teacher = data.teacher.double()
-    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # mean square |Q*|^2/d and mean of the entries
+    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # mean square and mean of the teacher's entries
     encoded = ENCODED_SIZE * (1 - lean / length * teacher)
     fields = torch.stack([teacher, encoded]) @ data.inputs.double().reshape(-1, data.d).T
-    (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # shape (2 tokens, n) each
-    y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher does not read the positions
+    (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # y and h have the shape (2 tokens, n)
+    y = y - lean * torch.tensor([[1.0], [-1.0]])  # removes the positions, which the teacher does not read
     aligned = ALIGNED_SIZE * (y + lean * torch.tensor([[1.0], [-1.0]]))
     target = _target(task, y)
     misfits = [((own_attention(fields) - target) ** 2).mean(dim=1).sum().item() for fields in (0 * y, aligned, h)]
@@ -44,7 +44,7 @@ def controls(task, data):
 
 
 def expected_misfits(task, spread, lean, size, shift):
-    """Return the means over all sentences of the three misfits of `controls`.
+    """Return the expected values of the three misfits in `controls`, over all sentences.
 
     spread, size: standard deviations of the fields of the teacher and of the encoded student.
     lean, shift: overlaps of the teacher and of the encoded student with 1_d/d, the positional encoding.

@@ -1,4 +1,7 @@
-"""The convergence of message passing on sampled data: perturbations of its fixed point, and copies from two starts."""
+"""The convergence of message passing on sampled data.
+
+It is measured with perturbations of the fixed point, and with copies from two starts.
+"""
 
 import numpy as np
 import torch
@@ -6,14 +9,19 @@ import torch
 from attention_phases.amp.message_passing import DAMPING, damp, step
 from attention_phases.model.weights import overlaps
 
-PERTURBATION = 1e-5  # in units of the size of Q; small enough for a linear response, but far above rounding errors
-# Each schedule has a damping, the number of iterations before two copies are compared, and the number of iterations of
-# the comparison. The positional branch has a collective mode that only strong damping suppresses.
+# The size of a perturbation, divided by the size of Q, is small enough for a linear response but far above rounding
+# errors.
+PERTURBATION = 1e-5
+# Each schedule consists of the damping, the number of iterations before two copies are compared, and the number of
+# iterations during which they are compared. The positional branch has a collective mode that only strong damping
+# suppresses.
 SCHEDULES = {"semantic": ((0.0, 40, 20), (DAMPING, 100, 20)), "positional": ((0.9, 200, 20),)}
 
 
 def contraction(task, data, fixed, noise, steps):
-    """Return the distances (steps + 1,) of displaced weights from a fixed point, divided by the first distance.
+    """Return the distance of displaced weights from a fixed point after each step of message passing.
+
+    The distances (steps + 1,) are divided by the first distance.
 
     data: from `limiting`.
     fixed: the state at the fixed point.

@@ -1,4 +1,4 @@
-"""The crossing of the training losses of both starts in growing dimension.
+"""The alpha at which the training losses of both starts cross, in growing dimension.
 
 Experiments:
     crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.
@@ -10,7 +10,7 @@ from ..students import NOISE_COLUMNS, STUDENTS, StudentCell, students, train_stu
 
 
 def train_controlled(cell):
-    """Return the rows of `train_students`, each with the `controls` of its data."""
+    """Train the students of a cell, and return their rows together with the control variates of the data."""
     from attention_phases.training.trials import sample
 
     from .control_variates import controls
@@ -31,7 +31,7 @@ class ControlledCell(StudentCell):
     kind = Kind(train_controlled, STUDENTS, NOISE_COLUMNS)
 
 
-# These alphas, by omega, are around the crossing of the students' losses, and close enough for a straight line.
+# For each omega, these alphas are around the crossing of the students' losses, and close enough for a linear fit.
 NEAR_ALPHAS = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
 CROSSING = {"task alpha": with_tasks(*((omega, alpha) for omega, alphas in NEAR_ALPHAS.items() for alpha in alphas))}
 

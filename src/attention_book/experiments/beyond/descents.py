@@ -1,4 +1,4 @@
-"""Ways down from small random weights: which of them end in the semantic valley, and on what this depends.
+"""Training from small random weights: which methods end in the semantic valley, and what this depends on.
 
 Experiments:
     descents: Other optimisers from the starts of Figure 15, on the same sentences.
@@ -19,9 +19,10 @@ from .staying import EARLY_BORDER, LATE_BORDER
 
 
 def descend_by_legs(cell, displaced=0.0):
-    """Return the rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
+    """Train the students of a `DescentCell`, and return a row for each student after each leg of its training.
 
-    A start is ``noise N(0, 1) + hint Q*``. For one data set, N(0, 1) is the same in all cells and for all hints.
+    There are `count` students for each of the `hints`. A start is ``noise N(0, 1) + hint Q*``. For one data set, the
+    random part N(0, 1) is the same in all cells and for all hints.
 
     displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
@@ -69,15 +70,15 @@ class DescentCell(OnData):
     count: int = 4
 
 
-# These are the data sets of Figure 15. The experiment "fig15_fractions" trains on them by the published gradient
-# descent, Adam and L-BFGS.
+# These are the data sets of Figure 15, on which the experiment "fig15_fractions" trains with Adam, L-BFGS and the
+# published gradient descent.
 SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
 QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
 SOME_WAYS = ["rate 3", "lbfgs after 10", "minibatches", "rate 1.5 after a long step"]
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
-# Here gradient descent begins as far from zero as L-BFGS is after its first steps: after one long step, or from larger
-# weights.
+# In these runs gradient descent begins as far from zero as L-BFGS is after its first steps. It begins after one long
+# step, or at larger weights.
 FAR_STARTS = [{"way": "rate 1.5 after a long step"}, {"way": ["rate 1.5", "gd"], "noise": 0.4}]
 register(DescentCell, "descents")(
     paper=[
@@ -94,7 +95,7 @@ register(DescentCell, "hints", {"way": ["lbfgs", "gd", "adam"]})(
     laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED_STARTS, "seed": range(4)},
     smoke={"d": 30, **HINTED_STARTS, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
 )
-# L-BFGS trains from random weights on the data sets of "staying".
+# These cells train with L-BFGS from random weights on the data sets of the experiment "staying".
 register(DescentCell, "staying_random", {"way": "lbfgs"})(
     paper=[
         {"d": [250, 500], "seed": range(12), **EARLY_BORDER},

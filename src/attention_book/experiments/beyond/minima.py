@@ -1,4 +1,4 @@
-"""The minima of the training loss: how they change with alpha, how many a valley has, and searches for lower ones.
+"""The minima of the training loss: their change with alpha, their number in a valley, and searches for lower minima.
 
 Experiments:
     hysteresis: Students followed up and down in alpha, each starting from the last minimum.
@@ -20,15 +20,16 @@ from ..kinds import ROUNDING, Kind
 from ..students import STUDENTS, OnData
 from .crossing import NEAR_ALPHAS
 
-SAME_DISTANCE = 1e-2  # distance within which two weights count as one minimum, in units of their size
+SAME_DISTANCE = 1e-2  # largest relative distance between the weights of two end points in the same minimum
 
 
 def follow(cell):
-    """Return the rows of a `LoopCell`, one for each `way` and alpha (`at`); training starts from the last minimum.
+    """Train the students of a `LoopCell`, each from the minimum at the previous alpha, and return their rows.
 
-    One data set is drawn at the largest alpha, and its first sentences are the data sets at smaller alphas. The way
-    "up" starts from the encoding at the smallest alpha. The way "down" starts from the teacher at the largest alpha.
-    The `excess` is the training loss without the part that no student can fit.
+    There is a row for each `way` and each alpha (`at`). One data set is drawn at the largest alpha, and its first
+    sentences are the data sets at smaller alphas. The way "up" starts from the encoding at the smallest alpha. The way
+    "down" starts from the teacher at the largest alpha. The `excess` is the training loss without the part that no
+    student can fit.
     """
     from attention_phases.model.sentences import sentence_count
     from attention_phases.model.two_tokens import sample
@@ -52,9 +53,9 @@ def follow(cell):
 
 
 def descend(cell):
-    """Return the rows of a `ValleyCell`: the end points of L-BFGS from each start, of which the first has no noise.
+    """Return the rows of a `ValleyCell`: the end point of L-BFGS from each start.
 
-    Cosines are absolute values, because Q and -Q are the same student.
+    The first start has no noise. Cosines are absolute values, because Q and -Q are the same student.
     """
     from attention_phases.model.weights import overlaps
 
@@ -75,7 +76,7 @@ def descend(cell):
 
 
 def search(cell):
-    """Return the rows of a `SearchCell`: the minima found by searches that begin at the end points of its starts.
+    """Return the rows of a `SearchCell`: the minima that its searches find.
 
     There are two rows for each start, "descent" and "hop". After them, there is one row for each `temperature` of
     "anneal", which begins at the end point of the start without noise.
@@ -121,7 +122,7 @@ def _descents(cell):
 
 
 def _cosines(students):
-    """Return ``|cosine|`` of each pair of k students, (k, k)."""
+    """Return the absolute cosine of each pair of k students, (k, k)."""
     import torch
 
     weights = torch.stack([student.weights for student in students]).double()
@@ -130,7 +131,10 @@ def _cosines(students):
 
 
 def _labels(distances):
-    """Return the number of the minimum at each end point; end points within `SAME_DISTANCE` share a number."""
+    """Return the number of the minimum that each end point is in.
+
+    End points within `SAME_DISTANCE` share a number.
+    """
     labels = []
     for k, row in enumerate(distances):
         equal = np.flatnonzero(row[:k] < SAME_DISTANCE)
@@ -139,18 +143,18 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return the end points of a `ValleyCell` as runs from displaced starts.
+    """Return the end points of a `ValleyCell` in every cyclic order, as the runs of this cell.
 
-    The starts of the cell are displaced already. Each run has the same end points in a different cyclic order.
+    Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
 
 def search_runs(cell):
-    """Return the rows of `search_first` for each start of a `SearchCell`.
+    """Return the rows of a search from each start of a `SearchCell`, as the runs of this cell.
 
-    They serve as runs, because rounding decides in which minimum a search ends.
+    The rows are as from `search_first`. They serve as runs, because rounding decides in which minimum a search ends.
     """
     rows = search(replace(cell, temperatures=()))
     return [rows[k : k + 2] for k in range(0, len(rows), 2)]
@@ -158,7 +162,9 @@ def search_runs(cell):
 
 @dataclass(frozen=True)
 class LoopCell(OnData):
-    """A cell that follows students along `alphas` and back; `alpha` is the largest of the alphas.
+    """A cell that trains students along increasing and along decreasing alpha, each from the previous minimum.
+
+    `alpha` is the largest of the `alphas`.
 
     Columns:
         way: direction along alpha
@@ -170,8 +176,8 @@ class LoopCell(OnData):
 
     kind = Kind(
         follow,
-        # There are many minima along the path of continuation, and rounding decides in which of them a student
-        # continues. On another processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
+        # There are many minima, and rounding decides which of them a student reaches at the next alpha. On another
+        # processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},
         ROUNDING,
     )
@@ -181,7 +187,9 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """A cell that trains from `count` starts in one valley, displaced by noise of standard deviation `noise`.
+    """A cell that trains students from `count` displaced starts in one valley.
+
+    The starts are displaced by noise of standard deviation `noise`, except for the first start.
 
     Columns:
         valley: valley that contains the starts
@@ -201,7 +209,9 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """A cell that searches a valley for its lowest minimum from the end points of displaced starts, by `searches.hop`.
+    """A cell that searches a valley for its lowest minimum, beginning at the end points of displaced starts.
+
+    The search is `searches.hop`.
 
     Columns:
         aligned [1]: |cosine| with the lowest minimum found from all starts of the cell
@@ -238,7 +248,7 @@ register(LoopCell, "hysteresis")(
     laptop={"seed": range(3), "task": tasks(NEAR_ALPHAS), "d": 400, "alphas": FEWER_ALPHAS, "alpha": FEWER_ALPHAS[-1]},
     smoke={"seed": range(2), "task": tasks(NEAR_ALPHAS), "d": 60, "alphas": FEWEST_ALPHAS, "alpha": FEWEST_ALPHAS[-1]},
 )
-# These alphas are close to alpha_c of theory. The noise of the starts around the teacher has the size of Q*.
+# These alphas are close to the alpha_c of theory. Starts around the teacher are displaced by noise as large as Q*.
 VALLEYS = {
     "task alpha": with_tasks((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
     "valley noise": [("semantic", 1.0), ("positional", 0.1)],
@@ -248,18 +258,19 @@ register(ValleyCell, "lowest")(
     laptop={"d": 250, "seed": range(4), **VALLEYS, "count": 20},
     smoke={"d": 60, "seed": range(3), **VALLEYS, "count": 6},
 )
-# The search tries the 5 % of the sentences that fit worst. In eight searches that tried all sentences, the
-# sentences that led to a lower minimum were among the worst 4 %.
+# The search tries the 5 % of the sentences with the largest misfits. In eight searches that tried all sentences, every
+# sentence that led to a lower minimum was among the 4 % with the largest misfits.
 register(SearchCell, "searched", {"worst": 0.05})(
     paper={"d": [250, 500, 1000], "seed": range(24), **VALLEYS, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
     laptop={"d": [125, 250], "seed": range(4), **VALLEYS, "count": 4, "temperatures": (0.003, 0.01)},
     smoke={"d": [30, 60], "seed": range(3), **VALLEYS, "count": 3, "temperatures": (0.01,)},
 )
-# The noise of the starts is varied at omega = 0.3. Around the teacher it has the size of Q*.
+# At omega = 0.3, starts around the encoding are displaced by noise of several sizes. Starts around the teacher are
+# displaced by noise as large as Q*.
 NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)), (0.3, 1.5, "semantic", 1.0)]
 NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
 NOISE_AXES = {"task alpha valley noise": with_tasks(*NOISES)}
-# With larger tokens, the teacher and one start that is displaced from it lead to different minima.
+# With larger tokens, the teacher and one start displaced from the teacher lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
 register(ValleyCell, "landscape")(
     paper=[

@@ -18,7 +18,7 @@ from ..lines import OnNets, prune
 from ..students import INFORMED
 
 
-@np.errstate(all="ignore")  # intermediate results may be infinite; a failed search says why
+@np.errstate(all="ignore")  # intermediate results may be infinite; a failed search returns its reason
 def broken_thresholds(cell) -> list[dict]:
     """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of replica symmetry breaking.
 
@@ -52,26 +52,32 @@ def _moved_rows(kind, place, moved):
 
 
 def broken_state(cell) -> list[dict]:
-    """Return the row of a `OneStepCell`: all finite numbers of `one_step_row`."""
+    """Return the row of a `OneStepCell`, which describes one ground state.
+
+    The row has all finite numbers of `one_step_row`.
+    """
     from attention_phases.beyond.one_step.solution import one_step
 
     return [prune(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **cell.quadrature)))]
 
 
 def one_step_row(solution) -> dict:
-    """Return the `quantities` of a solution, their errors (such as "q0_error"), the slope and the reason of failure."""
+    """Return the row of a solution: its quantities with their errors, its slope, and the reason if it failed.
+
+    The name of an error has a suffix, as in "q0_error".
+    """
     errors = {f"{name}_error": error for name, error in solution.stderr.items()}
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
 
 
 STATE_COLUMNS = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
-# The maximum of Phi is flat, so y and the quantities that depend on it have fewer reproducible digits.
+# The maximum of Phi over y is flat, so y and the quantities that depend on y have fewer reproducible digits.
 MAXIMUM_TOLERANCES = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
 ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3, 1e-8)) | MAXIMUM_TOLERANCES
 
 
 class OnOneStep(OnNets):
-    """A cell of the theory of one task with one step of replica symmetry breaking.
+    """A cell of theory for one task, with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima
@@ -118,7 +124,8 @@ class OneStepCell(OnOneStep):
     branch: str = field(kw_only=True)
 
 
-# From omega = 0.2 on, Phi gains so little that its maximum cannot be resolved with the usual number of points.
+# From omega = 0.2 on, the maximum of Phi exceeds the replica-symmetric loss so little that more points are needed to
+# resolve it.
 register(OneStepThresholdsCell, "one_step")(
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
@@ -133,7 +140,7 @@ register(OneStepThresholdsCell, "one_step_alternative")(
     laptop={"task": SMALL_OMEGAS[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL_OMEGAS[1:2], "points": 2**8, "scrambles": 4},
 )
-# These are alphas at which the branch exists.
+# Each branch exists at the alphas that are listed for it.
 STATES = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
 STATES += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
 LATE_STATES = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]

@@ -1,4 +1,4 @@
-"""The optimal learner, and students that are given omega A.
+"""The optimal learner, and students that know the positional part omega A of the teacher.
 
 Experiments:
     recovery: Message passing of the optimal learner from random weights.
@@ -22,7 +22,7 @@ from ..students import OnData, StudentCell, seed_pairs, students
 
 
 def look_for_teacher(cell):
-    """Return the row of a `RecoveryCell`: the squared cosine with the teacher, and the test error of its prediction."""
+    """Return the row of a `RecoveryCell`: how well message passing recovers the teacher, and its test error."""
     from attention_phases.amp.recovery import recover
     from attention_phases.beyond.optimal import estimate_error
 
@@ -32,7 +32,7 @@ def look_for_teacher(cell):
 
 
 def with_positions_given(task, data):
-    """Return the training set of a student that adds omega A to (1 - omega) S.
+    """Return the training set for a student whose attention is (1 - omega) S + omega A.
 
     The misfits ``(1 - omega) s + omega A_aa - target`` of this student equal 1 - omega times the misfits of S on the
     semantic part of the target.
@@ -46,7 +46,7 @@ def with_positions_given(task, data):
 
 @dataclass(frozen=True)
 class RecoveryCell(OnData):
-    """A cell of message passing for the optimal learner, which starts from random weights (see `amp.recovery`).
+    """A cell that runs the message passing of the optimal learner from random weights (see `amp.recovery`).
 
     Columns:
         squared_cosine [1]: squared cosine of the weights with the teacher
@@ -55,7 +55,7 @@ class RecoveryCell(OnData):
 
     kind = Kind(
         look_for_teacher,
-        # If little is learnt, the fixed point is approached slowly, and the iteration ends at a change of 1e-8.
+        # If little is learnt, the iteration approaches its fixed point slowly, and it stops at a change of 1e-8.
         {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)},
         {"steps": "the last digits decide when the iteration stops"},
         unsettled=("converged", False),
@@ -63,7 +63,7 @@ class RecoveryCell(OnData):
 
 
 class PositionsGivenCell(StudentCell):
-    """A cell that trains students which add omega A to their attention."""
+    """A cell that trains students whose attention includes the teacher's positional part omega A."""
 
     @property
     def settings(self) -> dict:
@@ -73,8 +73,8 @@ class PositionsGivenCell(StudentCell):
         return with_positions_given(self.task, data)
 
 
-# These alphas are around the thresholds 1/6 and 1/2 of the optimal learner, and around alpha_c, near 0.6, of students
-# that are given omega A.
+# These alphas are around the thresholds 1/6 and 1/2 of the optimal learner. They are also around 0.6, close to the
+# alpha_c of students that are given omega A.
 ALPHAS_TO_ONE = [round(0.1 * k, 2) for k in range(1, 11)]
 register(RecoveryCell, "recovery", {"task": Task()})(
     paper={"seed": range(8), "alpha": [*ALPHAS_TO_ONE, 0.45, 0.55, 0.65], "d": 1000},
@@ -93,10 +93,10 @@ students("penalty", {"starts": ("semantic", "random")}, PositionsGivenCell)(
     smoke={"task": LIGHT_TASKS[:2], "alpha": [1.0], "seed": range(2), "d": 60},
 )
 
-# The penalty at omega = 0.3, divided by (1 - omega)^2, is the penalty of the equivalent task without positions.
+# In the equivalent task without positions, the penalty is divided by (1 - omega)^2, with omega = 0.3.
 lines("positions_given_theory", {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)})(**LINE)
-# These are the penalties of these students in units of the usual penalty. For each penalty, a task without positions
-# has the same minima.
+# Penalties of students that are given omega A, in units of the usual penalty. For each penalty, a task without
+# positions has the same minima.
 PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
 PENALTY_TASKS = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
 GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)

@@ -1,4 +1,4 @@
-"""Searches that lead from a minimum of the training loss to a lower one.
+"""Searches for lower minima of the training loss, each beginning at a known minimum.
 
 In a valley with many minima, the minima differ in how they fit a few sentences. The search therefore changes the
 sentences one by one. Langevin descent, which disturbs all weights at once, is the control.
@@ -14,11 +14,11 @@ from attention_phases.attention import own_attention
 from attention_phases.model.two_tokens import Dataset, risk
 from attention_phases.training.optimizers import GD_RATE, LOSS_RESOLUTION, Fit, fit, lbfgs
 
-TRIAL_GRADIENT = 1e-3  # gradient at which a trial is judged, where its loss is too high by about 1e-7
+TRIAL_GRADIENT = 1e-3  # gradient at which a trial descent ends; its loss is then too high by about 1e-7
 
 
 def hop(data: Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:
-    """Search for lower minima by leaving out single sentences until none leads lower.
+    """Search for lower minima by leaving out single sentences, until no sentence leads to a lower minimum.
 
     One sentence is left out and the student is trained. Then the sentence is put back and the student is trained again.
     If this ends in a lower minimum, the search continues there. The sentences with the largest misfits come first, and
@@ -46,10 +46,10 @@ def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | N
 def anneal(
     data: Dataset, lam: float, minimum: Fit, temperature: float, rng: np.random.Generator, steps: int = 3000
 ) -> Fit:
-    """Return the minimum that L-BFGS finds after Langevin descent from a minimum.
+    """Search for a lower minimum by Langevin descent, followed by L-BFGS.
 
     The `temperature` falls linearly to zero. Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), with the
-    rate of gradient descent. T is in units of R.
+    rate of gradient descent. T is in units of R. Returns the minimum that L-BFGS finds afterwards.
     """
     weights = minimum.weights[None].clone()
     for step in range(steps):
@@ -60,6 +60,9 @@ def anneal(
 
 
 def misfits(data: Dataset, weights: Tensor) -> Tensor:
-    """Return the losses (n,) of the sentences for a student (d,); R is their sum plus the penalty and `floor`."""
+    """Return the loss of each sentence for a given student.
+
+    The risk R of a student (d,) is the sum of the losses (n,), the penalty and `floor`.
+    """
     s = own_attention((data.inputs @ weights).mT).mT  # shape (n, 2)
     return 0.5 * data.stiffness * (s - data.targets).square().sum(1)

@@ -1,4 +1,4 @@
-"""Message passing: how close two copies come, on data and in theory, and how the iteration converges.
+"""The convergence of message passing, and the distance that remains between two copies, on data and in theory.
 
 Experiments:
     stability: Whether and how message passing converges, on several data sets at several alpha and omega.
@@ -21,12 +21,12 @@ from ..students import INFORMED, OnData
 
 SETTLING = 300  # largest number of iterations to the fixed point
 COPY_NOISE = {"semantic": 0.7, "positional": 0.3}  # size of the noise that displaces the start of the second copy
-RESPONSE_WIDTH = 0.3  # width of the response that accounts for jumps, see `message_passing.step`
-CONTRACTING = 30  # iterations over which the contraction is followed
+RESPONSE_WIDTH = 0.3  # width of the slope that replaces the derivative as response, see `message_passing.step`
+CONTRACTING = 30  # number of iterations over which the contraction is measured
 
 
 def measure(cell):
-    """Return the rows of a `MessagePassingCell`, whose docstring describes them.
+    """Run message passing on one data set, and return the rows of a `MessagePassingCell`.
 
     There are rows "contraction" if the damped iteration settles. Rows "copies" have means over late iterations, for
     each `damping` and `width`. They are left out if the overlaps diverge.
@@ -57,14 +57,16 @@ def measure(cell):
     return rows
 
 
-GAIN_POINTS = 4  # number of points at which gains are evaluated, divided by the line's number of points
+GAIN_POINTS = 4  # number of points for the gains, divided by the number of points of the line
 
 
 def copies_line(cell) -> list[dict]:
-    """Return the rows of a `CopiesCell` or an `ArchitectureCopiesCell`: how close two copies of message passing come.
+    """Return the distances that remain between two copies of message passing in theory, with a row for each alpha.
 
     A row has `what` (the branch), alpha, `apart` and `apart_error` from `settling_distance`, and `resolved` (the
     smallest distance that was tried). For the standard student it also has the replicon between jumps, with its error.
+
+    cell: a `CopiesCell` or an `ArchitectureCopiesCell`.
     """
     from attention_phases.amp.stability import gains, gains_of_columns, settling_distance
     from attention_phases.theory import follow
@@ -103,9 +105,9 @@ class MessagePassingCell(OnData):
 
     kind = Kind(
         measure,
-        # Perturbations begin at 1e-5, far above rounding errors of 1e-12. Damped copies that do not settle amplify
-        # rounding errors slowly. Therefore the distance between such copies differs from run to run, and their overlaps
-        # agree within the fluctuations at d = 1000. Copies without damping forget their starts and may diverge.
+        # Perturbations begin at a size of 1e-5, far above rounding errors of 1e-12. Damped copies that do not settle
+        # amplify rounding errors slowly. Therefore the distance between such copies differs from run to run, but their
+        # overlaps agree up to the fluctuations at d = 1000. Copies without damping forget their starts and may diverge.
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
         dict.fromkeys(("change", "apart"), "belongs to one run, because the iteration does not settle"),
         unsettled=("damping", 0.0),
@@ -139,8 +141,8 @@ class ArchitectureCopiesCell(ArchitectureLineCell):
     kind = CopiesCell.kind
 
 
-# These are alphas by omega on the semantic branch, far above the transition and close to it, and two points on the
-# positional branch.
+# For each omega, these alphas on the semantic branch are far above the transition or close to it. Two points on the
+# positional branch are added.
 RUN_ALPHAS = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
 RUN_POINTS = [(omega, alpha, "semantic") for omega, alphas in RUN_ALPHAS.items() for alpha in alphas]
 RUN_POINTS += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
@@ -156,7 +158,8 @@ register(CopiesCell, "copies")(
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
 )
-COPIES_OF_VARIANTS = [  # near alpha_c, or for rank 2, which has no alpha_c, around the onset of the semantic branch
+# These alphas are near alpha_c. Rank 2 has no alpha_c, so its alphas are around the onset of the semantic branch.
+COPIES_OF_VARIANTS = [
     (MAP_FORMS["correlated"], (2.7,), INFORMED),
     (MAP_FORMS["untied"], (2.3,), INFORMED),
     (MAP_FORMS["rank2"], (0.75, 2.0), ("semantic",)),

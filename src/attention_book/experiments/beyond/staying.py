@@ -1,4 +1,4 @@
-"""The end points of training in the positional valley, and the smallest curvatures there.
+"""The end points of training in the positional valley, and the smallest curvatures of the risk at these points.
 
 Experiments:
     staying: End points of training on both sides of the positional border: their softest directions, and whether
@@ -23,7 +23,7 @@ TIGHT_GRADIENT = (
 
 
 def stay_rows(cell, displaced=0.0):
-    """Return the rows of a `StayCell`, whose docstring describes them.
+    """Train and measure the students of a `StayCell`, and return its rows.
 
     Each row has the overlaps, the loss and the gradient. The end points from the encoding, from the teacher and from
     small weights also have the `softness` of the risk.
@@ -44,13 +44,13 @@ def stay_rows(cell, displaced=0.0):
         return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
 
     def end(starts):
-        """Return the end points of L-BFGS, weights (k, d) in float64."""
+        """Return the end points of L-BFGS from several starts, as weights (k, d) in float64."""
         near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
         fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT_GRADIENT)
         return torch.stack([student.weights for student in fits])
 
     def add(what, student, soft=False, **known):
-        """Add the row of a student (d,), with the softness of the risk there if `soft` is true."""
+        """Append the row of one student (d,), including the softness of the risk if `soft` is true."""
         value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
         row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
         row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
@@ -105,8 +105,8 @@ class StayCell(OnData):
 
     kind = Kind(
         stay_rows,
-        # These tolerances hold for end points with |grad R| <= 1e-6. Rounding changed the smallest eigenvalue by less
-        # than 1e-6. The span of the eight softest directions is less well defined.
+        # These tolerances are for end points with |grad R| <= 1e-6. Rounding changed the smallest eigenvalue by less
+        # than 1e-6. The span of the eight directions of smallest curvature is less well defined.
         STUDENTS
         | {"softest": (0, 1e-5), "leaning": (0, 1e-2), "same": (0, 1e-3), "train_loss": (0, 1e-8)}
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
@@ -119,8 +119,8 @@ class StayCell(OnData):
     kicks: tuple = ()
 
 
-# These alphas are on both sides of the alpha at which the positional solution of theory becomes a saddle, which is
-# 1.088 at omega = 0.1 and near 16 at omega = 0.3.
+# The positional solution of theory becomes a saddle at alpha = 1.088 for omega = 0.1, and near alpha = 16 for omega =
+# 0.3. These alphas are on both sides of this border.
 BORDER_ALPHAS = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
 EARLY_BORDER, LATE_BORDER = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BORDER_ALPHAS.items())
 PUSHES = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
@@ -139,8 +139,8 @@ register(StayCell, "staying")(
     ],
     smoke={"seed": range(3), **EARLY_BORDER, "alpha": [0.8, 2.3], "d": [50, 100], **PUSHES, "steps": (300, 1000)},
 )
-# The two responses are compared at alpha_c of replica-symmetric theory, and at omega = 0.3 also beyond it, on other
-# data sets than in "staying".
+# The two responses are compared at the replica-symmetric alpha_c and, for omega = 0.3, also at larger alpha. Their data
+# sets differ from the data sets of the experiment "staying".
 CRITICAL_POINTS = with_tasks((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514))
 register(StayCell, "responses")(
     paper=[

@@ -1,4 +1,4 @@
-"""Structured tokens and teachers (Result 4.2 in general), and two limits of the theory.
+"""Structured tokens and teachers, as in the general form of Result 4.2, and two limits of the theory.
 
 Experiments:
     spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing
@@ -28,25 +28,27 @@ from ..paper.fig10 import RANK2
 from ..paper.fig13 import VALUE
 from ..students import INFORMED, variants
 
-SHARES, MORE_SHARES, MOST_SHARES = 25, 100, 400  # numbers of equal shares in a power law
+SHARES, MORE_SHARES, MOST_SHARES = 25, 100, 400  # numbers of equal groups of directions in a power-law spectrum
 GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing dimension
 TEACHER_START = ("semantic",)
 
 
 def powers(bases, exponent):
-    """Return powers that have the same bits on every processor, unlike the powers of NumPy.
+    """Return powers of numbers, with the same bits on every processor.
 
-    The last bit matters because it enters the name of a cell and the seed of its draws.
+    NumPy's powers may differ in the last bit. The last bit matters because it enters the name of a cell and the seed of
+    its draws.
     """
     return np.array([float(Decimal(base) ** Decimal(exponent)) for base in bases])
 
 
 def power_law(exponent, source=0.0, shares=SHARES):
-    """Return a task whose tokens have the variance k^-exponent in the k-th of `shares` equal groups of directions.
+    """Return a task whose tokens have a power-law spectrum.
 
-    The variances are scaled so that their mean is sigma^2. The mean squares of the teacher's entries are proportional
-    to the variances to the power `source`. If `source` is positive, the teacher lies along the leading directions, and
-    if it is negative, along the trailing directions. The fields of the teacher have the variance sigma^2.
+    The variance of the tokens is proportional to k^-exponent in the k-th of `shares` equal groups of directions, and
+    its mean is sigma^2. The mean squares of the teacher's entries are proportional to the variances to the power
+    `source`. If `source` is positive, the teacher lies along the leading directions, and if it is negative, along the
+    trailing directions. The fields of the teacher have the variance sigma^2.
     """
     variance = Task.sigma**2
     s = powers(range(1, shares + 1), -exponent)
@@ -56,8 +58,9 @@ def power_law(exponent, source=0.0, shares=SHARES):
     return Task(spectrum=[(eigenvalue, 1 / shares, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
 
 
-# For each exponent, source and number of shares there are two groups of alphas: around the crossing of the training
-# losses, and around the crossing of the semantic test error with the test error of the linear model.
+# Each law (exponent, source and, if it is not `SHARES`, number of groups) has two sets of alphas. The first set is
+# around the crossing of the training losses. The second set is around the alpha where the semantic test error crosses
+# the test error of the linear model.
 SPECTRA = {
     (0.0, 0.0): ((1.1, 1.4), (1.4, 1.6)),
     (0.5, 0.0): ((0.8, 1.1), (1.1, 1.4)),
@@ -160,7 +163,7 @@ lines("sparse_theory", {"task": SPARSE})(
     laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": SPARSE[2], "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
 )
-SIDES, SHIFT = (1.0, -1.0), 0.5  # two clusters, displaced to both sides of their centre
+SIDES, SHIFT = (1.0, -1.0), 0.5  # signs and size of the displacements of two clusters from their centre
 CLUSTERS = {
     "along the encoding": Task(clusters=[(0.25, (SHIFT * a, SHIFT * b)) for a, b in product(SIDES, SIDES)]),
     "along the encoding, one for both tokens": Task(clusters=[(0.5, (SHIFT * a, SHIFT * a)) for a in SIDES]),

@@ -1,4 +1,4 @@
-"""The optimisers that lead down from small random weights, alone or one after another."""
+"""Optimisers for training from small random weights, used alone or one after another."""
 
 from collections import deque
 from dataclasses import replace
@@ -12,9 +12,9 @@ from scipy.optimize import LbfgsInvHessProduct, minimize_scalar
 from attention_phases.model.two_tokens import risk
 from attention_phases.training import optimizers
 
-MEMORY = 20  # number of stored steps, each with its change of the gradient
-ARMIJO, FLOOR = 1e-4, 1e-6  # sufficient share of the expected decrease (Armijo); shortest share of a step
-CAP = optimizers.GD_RATE  # a capped step is at most as long as a step of the published gradient descent
+MEMORY = 20  # number of steps that L-BFGS stores, each with its change of the gradient
+ARMIJO, FLOOR = 1e-4, 1e-6  # sufficient share of the expected decrease (Armijo), and smallest share of a step
+CAP = optimizers.GD_RATE  # longest capped step: as long as a step of the published gradient descent
 BATCHES = 8  # number of minibatches in one epoch
 
 
@@ -28,7 +28,10 @@ def momentum_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=opti
 
 
 def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=optimizers.GD_STEPS):
-    """Return the weights after stochastic gradient descent, each step on one of `BATCHES` parts of the sentences."""
+    """Return the weights after stochastic gradient descent on minibatches.
+
+    Each step uses one of `BATCHES` parts of the sentences.
+    """
     order, names = torch.from_numpy(rng.permutation(len(data.targets))), ("inputs", "stiffness", "targets")
     parts = [replace(data, **{name: getattr(data, name)[some] for name in names}) for some in order.chunk(BATCHES)]
     turns = (parts[number] for _ in count() for number in rng.permutation(BATCHES))
@@ -40,7 +43,7 @@ def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=opt
 
 
 def step_to_lowest(data, lam, starts, rng):
-    """Return the weights after the one step along the gradient that lowers the risk most."""
+    """Return the weights after one gradient step, with the step size that lowers the risk most."""
     return torch.stack([_step_of_one(data, lam, start) for start in starts])
 
 
@@ -51,7 +54,7 @@ def _step_of_one(data, lam, start):
 
 
 def backtracking_lbfgs(data, lam, starts, rng, steps=5000, cap=None):
-    """Return the weights where L-BFGS ends if its line search only shortens steps.
+    """Return the end points of L-BFGS with a backtracking line search, which only shortens steps.
 
     cap: longest step, in units of the length of the gradient; None for no limit.
     """
@@ -76,7 +79,7 @@ def _backtracking_one(data, lam, start, steps, cap):
         while (new := value_and_gradient(weights + share * step))[0] > value + ARMIJO * share * slope and share > FLOOR:
             share /= 2
         if share <= FLOOR:
-            break  # rounding of the risk stops the line search here
+            break  # rounding errors of the risk hide any further decrease
         moved, bent = share * step, new[1] - gradient
         if moved @ bent > 0:
             pairs.append((moved, bent))
@@ -85,11 +88,11 @@ def _backtracking_one(data, lam, start, steps, cap):
 
 
 def _times_inverse_hessian(pairs, gradient):
-    """Return the gradient multiplied by the inverse Hessian that the pairs imply."""
+    """Return the gradient multiplied by the inverse Hessian that the stored pairs imply."""
     if not pairs:
         return gradient
     moved, bent = map(np.array, zip(*pairs))
-    # SciPy begins with the unit matrix, but L-BFGS begins with this multiple of it.
+    # L-BFGS begins with `scale` times the unit matrix, but SciPy's product begins with the unit matrix itself.
     scale = (moved[-1] @ bent[-1]) / (bent[-1] @ bent[-1])
     return scale * LbfgsInvHessProduct(moved / scale**0.5, bent * scale**0.5).matvec(gradient)
 
@@ -100,7 +103,8 @@ def _library_descent(minimise, data, lam, starts, rng, **settings):
 
 gd, adam, lbfgs = (partial(_library_descent, optimizers.OPTIMIZERS[name]) for name in ("gd", "adam", "lbfgs"))
 
-# Each way is a list of legs. A leg is a method with its settings, and its students are measured at its end.
+# Each way of training is a list of legs. A leg is a method with its settings, and students are measured at the end of
+# each leg.
 WAYS = {
     "gd": [(gd, {})],
     "adam": [(adam, {})],

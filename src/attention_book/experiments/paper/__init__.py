@@ -1,1 +1,4 @@
-"""The experiments of the paper by figure, each with its sizes, cells, workers, tolerances and columns."""
+"""The experiments of the paper's figures.
+
+Each experiment has its sizes, cells, workers, tolerances and columns in the file of its figure.
+"""

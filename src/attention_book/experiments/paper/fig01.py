@@ -12,11 +12,11 @@ from ..grids import register
 from ..kinds import Kind
 from ..students import OnData
 
-PLANE_BORDERS = (-0.35, 1.35)  # least and largest weight of each minimum in the plane through both
+PLANE_BORDERS = (-0.35, 1.35)  # smallest and largest coefficient of each minimum in the plane
 
 
 def loss_on_plane(cell):
-    """Return the rows of a `PlaneCell`, each with m, theta and train_loss.
+    """Return the rows of a `PlaneCell`: overlaps and training loss of each student in the plane.
 
     L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are Q = a Q_positional + b
     Q_semantic, where a (which varies fastest) and b are in `PLANE_BORDERS`.
@@ -55,7 +55,7 @@ class PlaneCell(OnData):
 
     kind = Kind(
         loss_on_plane,
-        # The plane passes through two minima. If rounding moves them, the losses in the plane change as much.
+        # The plane passes through two minima. If rounding moves the minima, the losses in the plane change by as much.
         {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e-8)},
     )
 

@@ -11,7 +11,7 @@ from ..grids import ALPHAS, OMEGAS, tasks, with_tasks
 from ..lines import LINE, lines
 from ..students import seed_pairs, students
 
-# The seed is the slowest axis, so that an unfinished sweep contains whole maps.
+# The seed is the slowest axis, so that an unfinished sweep contains complete maps.
 students("fig03")(
     paper={"optimizer seed": seed_pairs(24, 10), "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 1000},
     laptop={"optimizer seed": seed_pairs(6, 2), "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::2], "d": 300},
@@ -28,7 +28,7 @@ students("fig03_minima")(
 )
 
 PUBLISHED_OMEGAS = {*CRITICAL_ALPHA, *LINEAR_ALPHA}
-FURTHER_OMEGAS = [0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63]  # values of omega beyond the map
+FURTHER_OMEGAS = [0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63]  # values of omega outside the map
 THRESHOLDS_ONLY = tasks([*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_OMEGAS])
 lines("fig03_theory")(
     paper=[LINE["paper"] | {"task": tasks(OMEGAS)}, LINE["paper"] | {"task": THRESHOLDS_ONLY, "alphas": ()}],

@@ -1,4 +1,4 @@
-"""Figure 7, and the left panel of Figure 3: growing dimension.
+"""Figure 7 and the left panel of Figure 3: both minima in growing dimension.
 
 Experiments:
     fig07: Both minima in growing dimension, at alpha = 1.5; Figure 3's left panel and Figure 7.
@@ -8,7 +8,7 @@ from ..students import students
 
 
 def linear_baselines(cell):
-    """Return the exact test errors of the two linear models that `fit_both_linear` fits to a cell's data."""
+    """Return the exact test errors of two linear models that are fitted to a cell's data (see `fit_both_linear`)."""
     from attention_phases.theory.baseline import linear_test_error
 
     teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
@@ -20,7 +20,9 @@ def linear_baselines(cell):
 
 
 def fit_both_linear(task, alpha, d, rng):
-    """Return the teacher, and two linear models that are fitted to the data that `two_tokens.sample` draws.
+    """Draw a data set, and return its teacher and two linear models that are fitted to it.
+
+    The data set is the same as from `two_tokens.sample`.
 
     "tokens" is the ridge regression of the labels on xi, as in the published experiments. "tokens and positions" is the
     ridge regression on x, the input of the student.

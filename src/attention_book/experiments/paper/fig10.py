@@ -14,7 +14,7 @@ from ..grids import ALPHAS, GRIDS, cells_of
 from ..lines import ArchitectureLineCell
 from ..students import INFORMED, RANDOM, variants
 
-FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # alphas beyond the published grid, where some of the transitions lie
+FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # alphas beyond the published grid, because some of the transitions are there
 CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
 MAP_FORMS = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
 SLICE = {
@@ -44,7 +44,7 @@ FIG10 = {
 
 
 def fig10_theory(profile, names=tuple(MAP_FORMS)):
-    """Return the cells of the theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
+    """Return the cells of theory for Figures 10, 11 and 12, which are lines at omega = 0.3 with thresholds."""
     table = {"task": Task(), "architecture": [MAP_FORMS[name] for name in names], **FIG10[profile]}
     return cells_of("fig10_theory", ArchitectureLineCell, table)
 

@@ -1,4 +1,4 @@
-"""Figure 13: a value matrix.
+"""Figure 13: students with a value matrix.
 
 Experiments:
     fig13: Slice at omega = 0.3, a rank-one correction of the value matrix, and the standard student on the same data.

@@ -18,11 +18,14 @@ from ..students import INFORMED, RANDOM, variants
 from .fig10 import MAP_FORMS, RANK2
 from .fig13 import VALUE
 
-LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # published grid of the rank-2 student
+LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # published alphas for the student of rank 2
 
 
 def _map_axis(omegas, step):
-    """Return the architecture, task and alpha of the maps that theory covers, with every `step`-th published alpha."""
+    """Return an axis "architecture task alpha" of the maps that theory covers.
+
+    It has every `step`-th published alpha.
+    """
     alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAP_FORMS}
     return [(MAP_FORMS[name], task, alpha) for name in MAP_FORMS for task in tasks(omegas) for alpha in alphas[name]]
 
@@ -45,7 +48,7 @@ variants("fig14_value")(
     smoke={"seed": range(2), **VALUE_FORMS, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
 )
 
-ONE_BRANCH = {"rank2": ("semantic",)}  # no alpha_c, whose search needs the positional branch, too
+ONE_BRANCH = {"rank2": ("semantic",)}  # rank 2 has no alpha_c, whose search would need the positional branch, too
 MAPPED_BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architecture in MAP_FORMS.items()]
 register(ArchitectureLineCell, "fig14_theory", {"alphas": ()})(
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": MAPPED_BRANCHES, "points": 2**9, "scrambles": 16},

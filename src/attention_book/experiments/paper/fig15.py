@@ -1,4 +1,4 @@
-"""Figure 15: the minima that random starts reach.
+"""Figure 15: the minima that training from random starts reaches.
 
 Experiments:
     fig15: Adam from random starts at alpha = 2, and the two minima on the same data, with which the end points are
@@ -17,7 +17,7 @@ from ..students import INFORMED, RANDOM, OnData, students
 
 
 def take_first_steps(cell):
-    """Return the rows of a `FirstStepsCell`: q, m and theta of each student, by its `number`, after each `step`."""
+    """Return the rows of a `FirstStepsCell`: the overlaps of each student after given numbers of steps."""
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -37,7 +37,10 @@ def take_first_steps(cell):
 
 @dataclass(frozen=True)
 class FirstStepsCell(OnData):
-    """A cell of gradient descent that measures students from `count` random starts after each of `steps`."""
+    """A cell that measures students during the first steps of gradient descent from random starts.
+
+    The `count` students are measured after each number of steps in `steps`.
+    """
 
     kind = Kind(take_first_steps, {name: (1e-3, 3e-6) for name in ("q", "m", "theta")})
 
@@ -45,8 +48,8 @@ class FirstStepsCell(OnData):
     steps: tuple
 
 
-# The minima in which a random start may end are trained on the same data. In a large dimension, only these minima are
-# trained.
+# The two minima in which a random start may end are trained on the same data. In the larger dimension, only these two
+# minima are trained.
 SEARCHES = {"optimizer starts": [("lbfgs", INFORMED), ("adam", RANDOM)]}
 students("fig15", {"alpha": 2.0})(
     paper=[{"seed": range(140), **SEARCHES, "d": 100}, {"seed": range(24), "d": 1000}],
@@ -56,7 +59,7 @@ students("fig15", {"alpha": 2.0})(
 
 
 def _searches(runs):
-    """Return an axis "optimizer starts" of the two minima, and of random starts by three optimisers."""
+    """Return an axis "optimizer starts" with the two minima, and with random starts by three optimisers."""
     return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
 
 

@@ -1,4 +1,6 @@
-"""Transformers that count (Appendix A): Figures 4, 5, 6 and Table 1, and runs with exchanged starts and data.
+"""Transformers that learn to count (Figures 4 to 6 and Table 1), and runs with exchanged starts and data.
+
+Appendix A of the paper describes the task.
 
 Experiments:
     histogram: The counting task of Figures 4, 5, 6 and Table 1, with all runs of both variants or some of them.
@@ -18,14 +20,15 @@ from attention_phases.records import seed_sequence
 from ..grids import GRIDS, cells_of, register
 from ..kinds import BEGINNING, Kind, Tolerances
 
-EXCHANGE_EPOCHS = 4  # epochs of the counting task with several data sets
-TEST_INTERVAL = 5  # epochs between two tests, after the first epochs
+EXCHANGE_EPOCHS = 4  # number of epochs in the runs with several data sets
+TEST_INTERVAL = 5  # number of epochs between two tests, after the first `EXCHANGE_EPOCHS`
 
 
 def seeds(cell):
-    """Return the random streams of a cell, the same for both variants: data, start, noise, and the order of each epoch.
+    """Return the random streams of a cell: for the data, the start, the noise, and the order of each epoch.
 
-    A control has the streams of the run of the experiment "histogram" that it repeats.
+    Both variants have the same streams. A control has the streams of the run of the experiment "histogram" that it
+    repeats.
     """
     run = run_of(cell, cell.seed) if cell.experiment == "counting_control" else cell
     fields = {name: value for name, value in vars(run).items() if name != "variant"}
@@ -38,7 +41,7 @@ def data(cell):
 
 
 def train(cell, epochs=None):
-    """Return the weights and the learning curve of a cell's model, which `transformer.train` computes.
+    """Train the model of a cell, and return its weights and its learning curve (see `transformer.train`).
 
     epochs: number of epochs after which the training stops; by default all.
     """
@@ -48,13 +51,16 @@ def train(cell, epochs=None):
 
 
 def train_and_measure(cell):
-    """Return the rows of a `CountingCell`: the curve by epoch, then the measurements of the weights."""
+    """Return the rows of a `CountingCell`: the learning curve, followed by measurements of the weights."""
     kept, curve = train(cell)
     return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
 
 
 def measure(cell, kept):
-    """Return the rows of `train_and_measure` that are computed from the weights `kept`: all rows except the curve."""
+    """Measure the weights of a trained model, and return the rows of a `CountingCell` for them.
+
+    kept: the weights, from `train`.
+    """
     from attention_phases.histogram import transformer
 
     from ...store.parquet import encode
@@ -69,12 +75,12 @@ def measure(cell, kept):
 
 
 def train_beginning(cell):
-    """Return the rows of `train_and_measure` for the start and for one epoch, before rounding errors have grown."""
+    """Return the rows of `train_and_measure` for the start and the first epoch, before rounding errors have grown."""
     return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
 
 
 def run_of(cell, seed):
-    """Return the cell of the experiment "histogram" with a seed, at the paper's size.
+    """Return the cell of the experiment "histogram" with a given seed, at the paper's size.
 
     Only the number of sequences is taken from `cell`.
     """
@@ -82,7 +88,10 @@ def run_of(cell, seed):
 
 
 def train_exchanged(cell):
-    """Return the rows of an `ExchangedCell`: each epoch up to the fourth, then every fifth and the last."""
+    """Train the model of an `ExchangedCell`, and return a row for each epoch that ends with a test.
+
+    These are all epochs up to the fourth, then every fifth epoch, and the last epoch.
+    """
     from attention_phases.histogram import transformer
 
     sequences, test = data(run_of(cell, cell.data_seed))
@@ -101,19 +110,19 @@ def train_exchanged(cell):
 
 
 def train_exchanged_beginning(cell):
-    """Return the first rows of `train_exchanged`, before rounding errors have grown."""
+    """Return the rows of `train_exchanged` for the first epochs, before rounding errors have grown."""
     return train_exchanged(replace(cell, epochs=min(cell.epochs, BEGINNING)))
 
 
-# These tolerances are ten times the change that a displacement of the start by 2e-7 of its size causes after one epoch
-# (two for the letters), because another machine sums in a different order. On the same machine with the same versions,
-# all bits agree.
+# Another machine sums in a different order. To estimate the effect, the start was displaced by 2e-7 of its size. These
+# tolerances are ten times the change that this displacement causes after one epoch (two epochs for the letters). On the
+# same machine with the same versions, all bits agree.
 COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
 
 
 @dataclass(frozen=True)
 class CountingCell:
-    """A cell that is one run of the counting task.
+    """A cell that trains one transformer on the counting task.
 
     The variant does not enter the seed. Therefore both variants see the same data in the same order and start from the
     same numbers, and each variant freezes a different part of them at zero.
@@ -167,7 +176,7 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """A cell that trains the start of one run with Adam on the data of the same run or of another run.
+    """A cell that trains a transformer with Adam, from the start of one run and on the data of the same or another run.
 
     Columns:
         variant: which part of the transformer is frozen at first
@@ -218,8 +227,8 @@ register(CountingCell, "counting_control")(
     laptop=RUN_SIZES["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
     smoke=RUN_SIZES["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
 )
-# The starts and data sets of runs of the experiment "histogram" are exchanged. Every start sees some data sets for a
-# few epochs, each in its own order. Many starts see one data set for as long as the paper trains.
+# Runs of the experiment "histogram" exchange their starts and data sets. Every start is trained on several data sets
+# for a few epochs, each data set in its own order. Many starts are trained on one data set for as long as in the paper.
 register(ExchangedCell, "lost_letters", {"variant": "semantic"})(
     paper=[
         {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGE_EPOCHS},
