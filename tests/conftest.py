@@ -14,6 +14,7 @@ from chromium import QUIET, find
 
 from attention_book.command_line import main as cli
 from attention_book.store.sweep import Store
+from attention_phases import Architecture, Task
 from attention_phases.machine import ONE_THREAD
 
 # A process that a script starts in the background ignores Ctrl-C, and so would all processes that tests start.
@@ -44,6 +45,13 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if {"chromium", "guarded"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+
+
+def pytest_make_parametrize_id(val):
+    """Name a task, or a student's architecture, by its values that are not the usual ones."""
+    if isinstance(val, Task | Architecture):
+        usual = vars(type(val)())
+        return ",".join(f"{n}={v}".partition("=(")[0] for n, v in vars(val).items() if v != usual[n]) or "usual"
 
 
 @pytest.fixture
