@@ -5,7 +5,6 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from cases import cases
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -88,9 +87,16 @@ def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
 
 # Calls: usual values of a parameter, and values at and beyond the limits of the allowed range.
 
-EDGES: dict = {"task": {}, "student": {}, "own": {}}
-for kind, name, values in cases("edges"):
-    EDGES[kind][name] = eval(values)
+OF_TASK = {
+    "omega": (0, 0.5, 1, 1 - 1e-12, 2),
+    "sigma": (1e-200, 1e-9, 3, 1e3, 1e200),
+    "lam": (1e-300, 0.1, 1e300, 0),
+    "matrix": ("alternative", "0,100;100,0", "0.5,0.5;0.5,0.5", "1e300,0;0,1", "1,2"),
+    "spectrum": ("0.05,0.5;0.45,0.5", "0.05,0.5,1,0;0.45,0.5", "0,0.5;1,0.5", "0.1,0.5,0;1,0.5", "1e300,1"),
+}
+OF_STUDENT = {"tokens": (3, 4, 1), "correlation": (-0.4, 0.3, 0.99, 1), "form": (*FORMS,)}
+OWN = {"alpha": (1e-3, 0.3, 2, 1e20, 0), "seed": (1, -1), "y": (0, 300), "d": (10, 20, 1), "tokens": (3, 100)}
+OWN |= {"branch": ("positional", "symmetric"), "start": ("positional", "mixed", "random"), "kind": ("linear",)}
 
 
 def find_solution(task, student, alpha=1.5, branch="semantic", seed=0):
@@ -135,8 +141,8 @@ def some(draw, values):
 def a_call(draw):
     """Draw a function with parameters of the task, of the student and of its own."""
     call = draw(st.sampled_from(CALLS))
-    own = {name: EDGES["own"][name] for name in signature(call).parameters if name in EDGES["own"]}
-    return call, some(draw, EDGES["task"]), some(draw, EDGES["student"]), some(draw, own)
+    own = {name: OWN[name] for name in signature(call).parameters if name in OWN}
+    return call, some(draw, OF_TASK), some(draw, OF_STUDENT), some(draw, own)
 
 
 @pytest.mark.slow

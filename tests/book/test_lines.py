@@ -1,12 +1,10 @@
 """Branches along alpha, their ends, and the stored rows of a line of theory."""
 
-from ast import literal_eval
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from cases import cases
 
 from attention_book.experiments import lines
 from attention_book.experiments.lines import standard_line, variant_line
@@ -37,17 +35,26 @@ def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, tol
     assert [*end] == pytest.approx(told[:2]) and cause == told[2]
 
 
-@pytest.mark.parametrize(("case", "gains", "converged", "expected"), cases("gains"))
+GAINS = [
+    ("gains pass 1, again by the solution at 1.12", (1.3, 0.8), True, (1.12 + 0.02 * 0.12 / 0.28, 0.05 * 0.12 / 0.28)),
+    ("gains pass 1, without a solution there", (1.3, 0.8), False, (1.12, 0.05 * 0.2 / 0.5)),
+    ("a step outside", (0.9, 0.8), True, (0.8 + 0.02 * 0.4 / 0.22, 0.05 * 0.4 / 0.22)),
+    ("farther outside, though within its error", (0.9, 0.85), False, NO_VALUE),
+    ("no crossing", (1.3, 1.2), True, NO_VALUE),
+]
+
+
+@pytest.mark.parametrize(("case", "gains", "converged", "expected"), GAINS)
 def test_a_crossing_is_looked_for_up_to_a_step_outside(case, gains, converged, expected):
     """By hand: the gains at alphas 1 and 1.2 are given, and 1.02 elsewhere; all errors are 0.05."""
-    known = dict(zip((1.0, 1.2), literal_eval(gains)))
+    known = dict(zip((1.0, 1.2), gains))
 
     def solution_at(alpha):
-        there = alpha in known or converged == "True"
+        there = alpha in known or converged
         return SimpleNamespace(alpha=alpha, gain=known.get(alpha, 1.02), stderr={"gain": 0.05}, converged=there)
 
     limit = ends.gain_crossing("semantic", known, known.get, solution_at, beyond=True)
-    assert limit == pytest.approx(eval(expected), nan_ok=True), case
+    assert limit == pytest.approx(expected, nan_ok=True), case
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from cases import cases
 from pages import Page
 from scipy import stats
 
@@ -269,10 +268,24 @@ def run(semantic, positional, **other):
     return student("random", semantic, positional, optimizer="adam", **other)
 
 
-@pytest.mark.parametrize(("end", "side", "basin"), cases("basins"))
-def test_a_run_counts_for_the_basin_it_has_come_to(informed, end, side, basin):
+BASINS = [
+    (0.9, 0.1, {}, "semantic", "semantic"),
+    (-0.9, 0.1, {}, "semantic", "semantic"),
+    (0.1, -0.6, {}, "positional", "positional"),
+    (0.9 - 0.8 * arrivals.CLOSE_COSINE, 0.1, {}, "semantic", "semantic"),
+    (0.9 - 1.2 * arrivals.CLOSE_COSINE, 0.1, {}, "semantic", "neither"),
+    (0.9, 0.1 + 1.2 * arrivals.CLOSE_COSINE, {}, "semantic", "neither"),
+    (0.4, 0.3, {}, "semantic", "neither"),
+    (0.9, 0.1, {"q": 0.25, "theta": 0.225, "m": 0.1}, "semantic", "semantic"),
+    (0.9, 0.1, {"grad_norm": 2 * arrivals.SMALL_GRADIENT}, "semantic", "still moving"),
+    (0.9, 0.1, {"alpha": 1.0}, "semantic", "neither"),
+]
+
+
+@pytest.mark.parametrize(("semantic", "positional", "other", "side", "basin"), BASINS)
+def test_a_run_counts_for_the_basin_it_has_come_to(informed, semantic, positional, other, side, basin):
     """The cosines decide: in one run |m| is three times |theta|, and another run is half as large as the minima."""
-    runs = classify(pd.concat([informed, pd.DataFrame([eval(end)])], ignore_index=True), SIGMA)
+    runs = classify(pd.concat([informed, pd.DataFrame([run(semantic, positional, **other)])], ignore_index=True), SIGMA)
     assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
 
 

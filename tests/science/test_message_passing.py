@@ -1,5 +1,6 @@
 """Message passing on data, compared with state evolution, L-BFGS, and the theory of its convergence."""
 
+from ast import literal_eval
 from types import SimpleNamespace
 
 import numpy as np
@@ -86,7 +87,7 @@ def test_the_modes_are_those_of_the_map():
 @pytest.mark.parametrize(("values", "gain", "worst"), cases("dampings"))
 def test_enough_damping_shrinks_every_mode(monkeypatch, values, gain, worst):
     """A complex mode needs more damping than its modulus suggests. No damping changes a saddle."""
-    values, gain, worst = map(eval, (values, gain, worst))
+    values, gain, worst = map(literal_eval, (values, gain, worst))
     solution = SimpleNamespace(converged=True, overlaps=None, gain=gain)
     monkeypatch.setattr(message_passing, "solve", lambda *_, **__: solution)
     monkeypatch.setattr(message_passing, "modes", lambda *_: (np.array(values), None))

@@ -71,11 +71,20 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
 # The end of a branch, and limits
 
 
-@pytest.mark.parametrize(("task", "alpha", "branch", "points", "reason"), cases("ended"))
+ENDED = [
+    (TASK, 0.3, "semantic", 2**10, solver.BRANCH_END),
+    (Task(omega=1), ALPHA, "semantic", 2**10, solver.BRANCH_END),
+    (Task(omega=0), 3.2, "positional", 2**10, solver.BRANCH_END),
+    (Task(omega=0.46, matrix="alternative"), 2.0, "semantic", 2**8, solver.BRANCH_END),
+    (Task(omega=0.02), 1.34, "positional", 2**10, solver.NO_CONVERGENCE),
+]
+
+
+@pytest.mark.parametrize(("task", "alpha", "branch", "points", "reason"), ENDED)
 def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, points, reason):
     """In the last two cases the solver diverges to q = 0, and a jump of h* steps over the fixed point."""
-    solution = solve(eval(task), alpha := eval(alpha), branch, eval(points), 8)
-    assert not solution.converged and solution.reason.partition(":")[0] == eval(reason)
+    solution = solve(task, alpha, branch, points, 8)
+    assert not solution.converged and solution.reason.partition(":")[0] == reason
     assert str(solution).startswith(f"no solution ({solution.reason}): Solution(alpha={alpha}, reason=")
 
 
@@ -191,10 +200,13 @@ def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("architecture", "branch", "alpha"), cases("warm_columns"))
-def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, architecture, branch, alpha):
-    given = Task(omega=0.3), float(alpha), branch
-    few = {"points": 2**5, "scrambles": 8, "architecture": eval(architecture)}
+@pytest.mark.parametrize(
+    ("form", "correlation", "branch", "alpha"),
+    [("untied", 0.0, "positional", 2.0), ("rank2", 0.0, "semantic", 2.0), ("tied", 0.3, "semantic", 1.0)],
+)
+def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, form, correlation, branch, alpha):
+    given = Task(omega=0.3), alpha, branch
+    few = {"points": 2**5, "scrambles": 8, "architecture": Architecture(form, correlation=correlation)}
     expected = by_search(solve, *given, **few)
     assert_same(solve(*given, **few), expected)
     if expected.converged:

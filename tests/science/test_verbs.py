@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import torch
-from cases import cases
 
 from attention_book.experiments.own import own_cells
 from attention_book.experiments.results import sweep
@@ -93,12 +92,20 @@ def test_numbers_and_lists_come_in_every_form(kind):
 # Random parameters close to ends, where noise is large. At the first the gap at 0.75 was taken for an end. At the
 # fourth jumps were taken for a solution. At the fifth the damped iteration left the branch, whose map oscillates with
 # an eigenvalue of -22. At the last a solution was taken for a saddle.
+NEAR_ENDS = [
+    (Task(sigma=0.575), "semantic", 512, 16, 0, [0.735, 0.75, 0.8], []),
+    (Task(0.22, 0.5, 0.0075), "semantic", 64, 8, 53, [0.6778, 0.7625, 0.8472], []),
+    (Task(0.2, 0.67, 0.004), "semantic", 64, 8, 26, [0.492, 0.5535, 0.615], []),
+    (Task(0.3702, 0.6185, 0.01619), "positional", 64, 8, 37, [0.85, 1.1, 1.534], [1.534]),
+    (Task(0.2888, 0.4043, 0.006403, encoding=1.5), "positional", 128, 8, 50, [5.53, 10.0], []),
+    (Task(0.3021, 0.65836, 0.027709, encoding=1.5), "positional", 64, 8, 46, [1.0, 1.6, 2.6], []),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "branch", "quadrature", "alphas", "ends"), cases("near_ends"))
-def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, quadrature, alphas, ends):
-    task, quadrature, alphas, ends = map(eval, (task, quadrature, alphas, ends))
+@pytest.mark.parametrize(("task", "branch", "points", "scrambles", "seed", "alphas", "ends"), NEAR_ENDS)
+def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, points, scrambles, seed, alphas, ends):
+    quadrature = {"points": points, "scrambles": scrambles, "seed": seed}
     found, place = follow(task, branch, alphas, **quadrature), threshold(task, "critical", **quadrature)
     assert {*found, *found.stopped} == {*alphas}, "given up at a hole"
     alone = {alpha: solve(task, alpha, branch, **quadrature) for alpha in alphas}
@@ -108,7 +115,6 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, quadrature,
         if solution.reason.startswith(NO_RESOLUTION):
             name = OWN_OVERLAP[branch]
             known = Measured(getattr(solution.overlaps, name), solution.stderr[name])
-            points = quadrature["points"]
             assert solution.reason == f"{NO_RESOLUTION}: {name} = {known} on {points} points; try {4 * points}"
     assert [alpha for alpha in alphas if alone[alpha].reason == BRANCH_END] == ends
     assert not any(branch in reason and BRANCH_END in reason for reason in place.reason.split("; "))
