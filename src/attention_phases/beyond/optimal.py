@@ -91,7 +91,9 @@ def _rule(tokens: int, nodes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, 
 
 
 def estimate_error(task: Task, q: float, tokens: int = 2) -> Measured:
-    """Return the test error of the prediction E[Y | w] from the fields w of an estimate with squared cosine q.
+    """Return the test error of the prediction E[Y | w], where w are the fields of an estimate.
+
+    The squared cosine of this estimate with the teacher is q.
 
     The test error is ``sigma^2/L`` times the sum of the variances of the entries of Y given w. This variance is half
     the mean square difference between the labels of two fields that share w; the entries of the two fields have the

@@ -17,7 +17,7 @@ from ..machine import njit
 
 # Allow Numba to reorder sums, so that the processor adds in parallel. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
-HALVES = 2  # number of parts of the data with separate sums, the same as for the stored results
+HALVES = 2  # the data are summed in this number of parts, as they were for the stored results
 
 
 @njit(cache=True, nogil=True)

@@ -85,7 +85,7 @@ def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
 
 
 def reduce_sentences(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:
-    """Reduce tokens with positional encoding and their labels to a training set.
+    """Build a training set from tokens with positional encoding and from their labels.
 
     The tokens `x` and the labels `goal` are (2, n, d).
     """

@@ -74,9 +74,9 @@ def branch_end(
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
-        """Return the displacement of the map at the overlap `own`: the mean, and the values of all scrambles.
+        """Return how far the map moves a point whose overlap is `own`.
 
-        unknown: log q, log V and log alpha
+        The result is the mean over scrambles and the value for each scramble. unknown: log q, log V and log alpha
         """
         model = BranchMap(task, exp(unknown[2]), branch)
         point = np.array([*unknown[:2], own])
@@ -101,7 +101,7 @@ def branch_end(
 def branch_ends(
     task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: Any
 ) -> dict[str, tuple[Measured, str]]:
-    """Return the ends of a branch that lie inside the range of `alphas`, by the names "start" and "stop".
+    """Return a dictionary of the ends of a branch inside the range of `alphas`, with the keys "start" and "stop".
 
     Each end is a pair: its alpha, and the reason why no solution was found at the next alpha beyond it. If `branch_end`
     finds no end there, or one too far away, the end is placed halfway between the last alpha with a solution and the

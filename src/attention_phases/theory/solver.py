@@ -293,7 +293,7 @@ def _linear_at(model, x, averages, net, step) -> LinearExpansion:
     """
 
     def at(x):
-        """Return the images of x under each and under all scrambles, and the observables, as one array."""
+        """Return in one array the image of x for each scramble, their mean image, and the observables."""
         each = net.averages(model, x)
         means = pool(each)
         return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])

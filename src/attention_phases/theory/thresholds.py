@@ -28,8 +28,8 @@ SEARCH_RANGE = f"between alpha = {SMALLEST} and {LARGEST}"
 # Numbers of points per scramble for the search and for the first stage of Newton's method. The second stage uses all
 # points.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
-# Steps in alpha at which the search ends, Newton's method on some of the points ends, and Newton's method on all points
-# ends.
+# The smallest steps in alpha: of the search, of Newton's method on some of the points, and of Newton's method on all
+# points.
 ROUGH_STEP, MIDDLE_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
 NEWTON_STEPS = 10  # largest number of Newton steps in each stage
 

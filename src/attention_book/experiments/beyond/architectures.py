@@ -13,8 +13,8 @@ from ..lines import ArchitectureLineCell
 from ..paper.fig10 import CORRELATED, RANK2, UNTIED
 from ..students import variants
 
-# In growing dimension, theory and students are compared at the minimum that the semantic start leads to. The comparison
-# is at an alpha above alpha_c, because students of small d leave this minimum at smaller alpha. For correlated tokens
+# As the dimension grows, students that start at the teacher are compared with theory. The comparison is at an alpha
+# above alpha_c, because students of small d leave this minimum at smaller alpha. For correlated tokens
 # alpha_c is above 2.
 CASES = {
     "correlated": CORRELATED,

@@ -270,7 +270,7 @@ register(SearchCell, "searched", {"worst": 0.05})(
 NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)), (0.3, 1.5, "semantic", 1.0)]
 NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
 NOISE_AXES = {"task alpha valley noise": with_tasks(*NOISES)}
-# With larger tokens, the teacher and one start displaced from the teacher lead to different minima.
+# With larger tokens, a start at the teacher and a start displaced from the teacher lead to different minima.
 LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
 register(ValleyCell, "landscape")(
     paper=[

@@ -21,7 +21,7 @@ from ..students import INFORMED, OnData
 
 SETTLING = 300  # largest number of iterations to the fixed point
 COPY_NOISE = {"semantic": 0.7, "positional": 0.3}  # size of the noise that displaces the start of the second copy
-RESPONSE_WIDTH = 0.3  # width of the slope that replaces the derivative as response, see `message_passing.step`
+RESPONSE_WIDTH = 0.3  # width of the finite difference that replaces the derivative, see `message_passing.step`
 CONTRACTING = 30  # number of iterations over which the contraction is measured
 
 

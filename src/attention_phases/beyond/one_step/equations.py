@@ -319,7 +319,7 @@ def nested_nets(points: np.ndarray) -> list[Net]:
 
 
 def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
-    """Find the root near the coordinates x by Newton's method, with derivatives computed on a smaller net.
+    """Find the root near the coordinates x by Newton's method, with derivatives from fewer quadrature points.
 
     The root is computed with the last of the `nested_nets`. If the method fails with the derivatives on the smallest
     net, the next larger net is used.
