@@ -56,7 +56,10 @@ def notebook_name(text):
 
 
 def notebooks():
-    """Return the files of all text notebooks by short name, with the figures and tables of the paper first."""
+    """Return a dictionary of the files of all text notebooks, with their short names as keys.
+
+    The figures and tables of the paper come first.
+    """
     checkout()
     texts = sorted(NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
     return {notebook_name(text): text for text in texts}

@@ -28,13 +28,16 @@ def select(table, architecture):
 
 
 def standard_student_theory(profile):
-    """Return theoretical results for the standard student: its `branch_tables`, and both of its thresholds by kind."""
+    """Return theoretical results for the standard student: data frames of its branches, and its two thresholds.
+
+    The data frames are from `branch_tables`. The thresholds are in a dictionary, with their kinds as keys.
+    """
     lines = theory_lines(profile, [Task().omega])
     return branch_tables(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
 def branch_tables(lines):
-    """Return data frames of both branches and of the gap between their losses, with a row for each alpha.
+    """Return data frames of the two branches and of the gap between their losses, with alpha as the index.
 
     The three frames are in a dictionary by name. A frame is empty if the lines have no such rows.
     """
@@ -42,7 +45,7 @@ def branch_tables(lines):
 
 
 def threshold_moves(students):
-    """Return the thresholds of several students, and how far they are from the thresholds of the first student.
+    """Return the thresholds of several students, and their differences from the thresholds of the first student.
 
     The columns are `student`; `critical` and `linear` with their errors; and the differences `critical_moves` and
     `linear_moves`.
@@ -58,7 +61,7 @@ def threshold_moves(students):
 
 
 def compare_thresholds(usual, thresholds, table):
-    """Return a table of thresholds from theory, from trained students, and for the standard student.
+    """Return a table that compares the thresholds of trained students with theory and with the standard student.
 
     The columns are `threshold`; `usual`, `theory` and `trained` with their errors; and `sigma_off`, trained minus
     theory in units of the combined standard error.
@@ -101,7 +104,7 @@ def compare_with_theory(pairs, power=1.0):
 
 
 def extrapolate(table, quantity, power=1.0):
-    """Extrapolate a quantity to infinite d, and return its `Measured` value and chi^2 of the fit.
+    """Extrapolate a quantity to infinite d, and return its `Measured` value and the chi^2 of the fit.
 
     The value is for a teacher with ``|Q*|^2 = d``. The quantity is assumed to approach its limit as 1/d^power. Most of
     the variance between data sets comes from the length of the teacher. This length is known, and it is 1 (in units of
@@ -119,10 +122,10 @@ def extrapolate(table, quantity, power=1.0):
 
 
 def teacher_lengths(table, cell_type):
-    """Return ``|Q*|^2/d - 1`` for the teacher of each row.
+    """Return how much the squared length of each row's teacher exceeds d, as a fraction of d.
 
-    The result tends to 0 for large d. The teacher is drawn again from the cell's generator, because it is the first
-    thing that a cell of this type draws.
+    The result is ``|Q*|^2/d - 1``, which tends to 0 for large d. The teacher is drawn again from the cell's generator,
+    because it is the first thing that a cell of this type draws.
     """
     lengths = {}
     for text in table["cell"].astype(str).unique():

@@ -16,7 +16,7 @@ CLOSE_COSINE = 0.2  # largest difference between the cosines of a run and of the
 
 
 def cosines(table, sigma):
-    """Return the absolute cosines of each student's weights with the teacher and with 1_d.
+    """Return the absolute cosines of each student's weights with the teacher and with the positional encoding 1_d.
 
     The columns are `semantic` (for the teacher) and `positional` (for 1_d).
     """
@@ -25,7 +25,7 @@ def cosines(table, sigma):
 
 
 def classify(table, sigma, close=CLOSE_COSINE):
-    """Return the runs, together with the basin in which each of them ended.
+    """Classify each run by the basin in which it ended, and return the frame of runs with new columns.
 
     The new columns are both cosines, the `side` of the larger cosine, and the `basin`. A run whose gradient is larger
     than `SMALL_GRADIENT` is "still moving". Any other run ended in the basin of its side if both cosines are within

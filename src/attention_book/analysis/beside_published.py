@@ -28,7 +28,7 @@ SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # sums over two
 
 
 def cause(known, ours, by_rule):
-    """Return why a number of the published theory differs from ours: "quadrature" or "cause unknown".
+    """Return the reason why a number of the published theory differs from ours: "quadrature" or "cause unknown".
 
     The cause is "quadrature" if the published rules, run here, account for 80 to 120 % of the difference, within its
     error. If the rules give no number (NaN), the cause is unknown.
@@ -38,7 +38,7 @@ def cause(known, ours, by_rule):
 
 
 def threshold_by_rule(rules, kind, omega):
-    """Return a threshold computed by the published quadrature rules, or NaN if there is none.
+    """Return a threshold computed with the published quadrature rules, or NaN if there is none.
 
     rules: the experiment "published_rule".
     """
@@ -96,7 +96,7 @@ def sizes_beside_published(table, task, names):
 
 
 def encodings(cells):
-    """Return the increase of the linear model's test error if the model also reads the positions, for each cell."""
+    """Return how much the linear model's test error increases, in each cell, if the model also reads the positions."""
     where = ["matrix", "sigma", "omega", "d"]
 
     def added(row):
@@ -139,7 +139,7 @@ def standard_scores(compared):
 
 
 def summary(compared):
-    """Return statistics of the z-scores of one optimiser, by figure and quantity.
+    """Return statistics of the z-scores of one optimiser, for each figure and quantity.
 
     The columns are the count, the median and the 95th percentile of ``|z|``, the share beyond 3, the mean z, and `p`.
     Cells of one start are independent of each other. Therefore a Kolmogorov-Smirnov test compares z with a standard

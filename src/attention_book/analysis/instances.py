@@ -153,7 +153,7 @@ def gap_map(table, gap):
 
 
 def memory(table, lines):
-    """Return a comparison of theory with the students of the experiment "memory": overlaps and losses.
+    """Return a table that compares theory with the students of the experiment "memory".
 
     If theory has neither minimum at the alpha of the students, every start is compared with the solution without
     overlaps.
@@ -237,7 +237,7 @@ def intercept(design, values):
 
 
 def limit(values):
-    """Return the value at infinite d, extrapolated by a straight line in 1/d.
+    """Extrapolate measured values to infinite d by a straight line in 1/d.
 
     The error includes half the range of the extrapolations in d^-power with `POWERS`. The value is NaN if fewer than
     two values are known.
@@ -250,7 +250,7 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Extrapolate to infinite d by a straight line in d^-power, and return the limit and chi^2.
+    """Extrapolate measured values to infinite d by a straight line in d^-power, and return the limit and the chi^2.
 
     The error of the limit is the error of the fit.
     """
@@ -265,7 +265,7 @@ def power_limit(power, values):
 
 
 def minimum_responses(table):
-    """Return the response of students inside the minima that training reaches, extrapolated to infinite d.
+    """Return the linear response of students at the minima that training reaches, extrapolated to infinite d.
 
     The rows are by omega, alpha (to two digits) and branch. `students` counts the students from the start with the
     branch's name, and `stayed` counts the students among them that ended closer to this start than to the other one.
@@ -288,7 +288,7 @@ def minimum_responses(table):
 
 
 def crossing_limits(table):
-    """Return the alphas at which the gap of the experiment "crossing" vanishes, at each d and at infinite d.
+    """Return the alphas at which the gap of the experiment "crossing" vanishes, for each d and for infinite d.
 
     The first frame has alpha and slope by omega and d. The second frame has the limit of alpha at infinite d, by omega.
     """

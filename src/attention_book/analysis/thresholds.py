@@ -18,7 +18,7 @@ SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") fo
 
 
 def line_cells(profile, omegas):
-    """Return the cells of theory that `theory_lines` reads."""
+    """Return the cells whose theoretical results `theory_lines` reads."""
     return [LineCell("fig03_theory", Task(omega=omega), **LINE[profile]) for omega in omegas]
 
 
@@ -37,7 +37,7 @@ def theory_lines(profile, omegas):
 
 
 def rows_of(lines, what):
-    """Return the rows of theory that have a given label.
+    """Return the rows of theoretical results that have a given label.
 
     what: the label, one of `lines.ROWS`. Any other label raises an error.
     """
@@ -45,7 +45,7 @@ def rows_of(lines, what):
 
 
 def losses_of(lines, branch, name):
-    """Return a loss of one branch's minimum, with alpha as rows and omega as columns.
+    """Return a loss at the minimum of one branch, with alpha as rows and omega as columns.
 
     If the minimum does not exist, the loss of the solution with m = theta = 0 takes its place.
     """
@@ -56,18 +56,18 @@ def losses_of(lines, branch, name):
 
 
 def alpha_of(line, what):
-    """Return the `Measured` alpha of a threshold, an end or a border, or NaN if it does not exist.
+    """Return the `Measured` alpha of a threshold, or NaN if the threshold does not exist.
 
-    what: its label, such as "critical".
+    what: label of the threshold, such as "critical", or of an end or a border of a branch.
     """
     rows = rows_of(line, what)  # without thresholds, ends and borders the column alpha_error is missing
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else NO_VALUE
 
 
 def curve(lines, what, along="omega"):
-    """Return the alpha of a threshold or a border as a function of omega, with its error.
+    """Return the alpha of a threshold as a function of omega, with its error.
 
-    what: its label, such as "critical" or "semantic border".
+    what: label of the threshold, such as "critical", or of a border of a branch, such as "semantic border".
     along: another column instead of omega, or a list of columns.
     """
     rows = rows_of(lines, what).set_index(along)
@@ -106,7 +106,7 @@ def branches(line):
 
 
 def crossing(gaps, resamples=2000):
-    """Return the alpha of the last zero crossing of a mean over data sets, with its bootstrap error.
+    """Return the last alpha at which a mean over data sets crosses zero, with its bootstrap error.
 
     A zero crossing is a change from positive to negative values. The result is NaN if there is none.
 
@@ -123,7 +123,7 @@ def crossing(gaps, resamples=2000):
 
 
 def last_fall(alphas, means):
-    """Return the last zero crossing from positive to negative values, by linear interpolation.
+    """Return the last alpha at which the values change from positive to negative, by linear interpolation.
 
     The result is NaN if there is no such crossing. The last crossing is used because the two students that are compared
     may be the same student below a threshold. Their difference is then noise and crosses zero by chance. Above the
@@ -140,7 +140,7 @@ def last_fall(alphas, means):
 
 
 def crossings(table, gap, along="omega"):
-    """Return the zero crossing of a gap for each value of a column.
+    """Return the alpha at which a gap crosses zero, for each value of a column.
 
     The result has alpha and alpha_error, see `crossing`.
 
@@ -150,12 +150,13 @@ def crossings(table, gap, along="omega"):
 
 
 def shift_against_control(gaps, control):
-    """Return the shift in alpha between the zero crossings of a mean and of a control on the same data, to first order.
+    """Estimate the shift in alpha between the zero crossings of two means over the same data sets.
 
-    The result is the difference of both means divided by the slope of the control. The difference and the slope are
-    taken from a straight line through the `NEAREST_ALPHAS` closest to the crossing of the control. This estimate has a
-    much smaller error than the difference of two values of `crossing`, whose slopes are noisy. The result is NaN if the
-    control has no crossing, or if its slope is not below zero by `LEAST_STEEPNESS` standard errors.
+    The result is, to first order, the difference of both means divided by the slope of the control. The difference and
+    the slope are taken from a straight line through the `NEAREST_ALPHAS` closest to the crossing of the control. This
+    estimate has a much smaller error than the difference of two values of `crossing`, whose slopes are noisy. The
+    result is NaN if the control has no crossing, or if its slope is not below zero by `LEAST_STEEPNESS` standard
+    errors.
 
     gaps, control: alpha by seed; the control has every alpha and every seed of the gaps.
     """
@@ -205,7 +206,7 @@ def mean_of(values, errors):
 
 
 def side_by_side(thresholds, index):
-    """Combine several frames of alpha and alpha_error into one frame.
+    """Combine the data frames of several thresholds into one frame.
 
     The columns for each name are `name` and `name_error`. Values that a frame lacks are NaN.
     """

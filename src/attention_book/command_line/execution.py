@@ -135,7 +135,7 @@ def fingerprint(text, values):
 
 
 def with_ids(notebook):
-    """Name the cells of a notebook by their order, set the kernel that papermill needs, and return the notebook."""
+    """Number the cells of a notebook, set the kernel that papermill needs, and return the notebook."""
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -37,7 +37,7 @@ def notebook_of(text, changes=None):
 
 
 def published_values(text):
-    """Return the published values of a notebook's parameters, by name."""
+    """Return a dictionary of the published values of a notebook's parameters."""
     sources = _parameter_cells(read_edited(text))
     if len(sources) != 1:
         raise NotebookError(f"{text.name}: {len(sources)} cells have the tag parameters, but one is needed")
@@ -55,14 +55,14 @@ def _parameter_cells(content):
 
 
 def assignments(source):
-    """Parse lines of the form `name = value`, and return the values by name."""
+    """Parse lines of the form `name = value` into a dictionary."""
     return {line.targets[0].id: ast.literal_eval(line.value) for line in ast.parse(source).body}
 
 
 def profile_values(text, profile):
-    """Return the parameters that a profile sets in a notebook: the name of the profile, and sizes.
+    """Return the values that a profile sets for the parameters of a notebook.
 
-    The sizes are read from the file "profiles.toml".
+    The values are the name of the profile, and sizes from the file "profiles.toml".
     """
     check_choice("profile", profile, PROFILES)
     tables = tomllib.loads(read_edited(text.with_name("profiles.toml")))
@@ -95,7 +95,7 @@ def check_values(text, values, fixed=()):
 
 
 def shell_values(text, settings):
-    """Parse settings of the form "name=value" for a notebook, and return the values of its parameters by name.
+    """Parse settings of the form "name=value" into a dictionary of a notebook's parameters.
 
     The parameter `profile` must not be set.
     """
@@ -106,7 +106,7 @@ def shell_values(text, settings):
 
 
 def texts_of(settings):
-    """Split settings of the form "name=value", and return the values as texts by name."""
+    """Split settings of the form "name=value" into a dictionary of texts."""
     values = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -119,7 +119,7 @@ def texts_of(settings):
 
 
 def parse_value(text):
-    """Return the value that a text stands for: a Python literal, a matrix "a,b;c,d", or the text itself."""
+    """Parse a text as a Python literal or as a matrix "a,b;c,d", or else return the text itself."""
     try:
         if ";" in text:
             return [ast.literal_eval(f"[{row}]") for row in text.split(";")]

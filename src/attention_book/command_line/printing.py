@@ -1,4 +1,4 @@
-"""The output of the book's programs as readable text, with any settings of Python and of the machine."""
+"""Readable text output of the book's programs, for any settings of Python and of the machine."""
 
 import inspect
 import sys
@@ -17,7 +17,7 @@ def docstring_of(thing):
 
 
 def print_anything():
-    """Let stdout escape the characters that its encoding lacks, as stderr does.
+    """Make stdout escape the characters that its encoding lacks, as stderr does.
 
     The Greek letter alpha is then printed as \\u03b1.
     """
@@ -26,7 +26,7 @@ def print_anything():
 
 
 def readable_text(result):
-    """Format a result as text, with a line for each quantity, followed by the tables.
+    """Format a result as text: first a line for each quantity, then the tables.
 
     The first line also has the standard error `stderr`.
     """

@@ -89,13 +89,16 @@ def tasks(omegas, **parameters):
 
 
 def with_tasks(*points):
-    """Replace the omega of each point by a task with this omega.
+    """Replace the omega in each tuple by a task with this omega.
 
-    A point (omega, alpha, ...) becomes a point (task, alpha, ...).
+    A tuple (omega, alpha, ...) becomes (task, alpha, ...).
     """
     return [(Task(omega=omega), *rest) for omega, *rest in points]
 
 
 def data_sets(by_dimension):
-    """Return an axis "d seed" with the given number of data sets for each dimension."""
+    """Return pairs (d, seed) for a given number of data sets in each dimension.
+
+    The pairs are the values of an axis "d seed" (see `register`).
+    """
     return [(d, seed) for d, count in by_dimension.items() for seed in range(count)]

@@ -1,4 +1,4 @@
-"""The cells that compute theory over alpha, for the standard student and for other architectures."""
+"""Cells that compute theory as a function of alpha, for the standard student and for other architectures."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +39,7 @@ LINE = {
 
 
 def standard_line(cell) -> list[dict]:
-    """Return the rows of a `LineCell`: the linear model, gaps, branches, thresholds, ends and borders.
+    """Compute the theory of a `LineCell`, and return its rows.
 
     Each row has a label `what` and, except for "baseline", an `alpha`.
 
@@ -90,13 +90,13 @@ def standard_line(cell) -> list[dict]:
 
 
 def variant_line(cell) -> list[dict]:
-    """Return the rows of an `ArchitectureLineCell`: the linear model, limits, gaps, branches and thresholds.
+    """Compute the theory of an `ArchitectureLineCell`, and return its rows.
 
-    The branches are the branches of the cell. If the cell has alphas, only thresholds between these alphas are found,
-    because a search over all alpha takes longer than the line. The rows "semantic limit" and so on, with `alpha_error`,
-    are `ends.gain_crossing`. For rank 2 the semantic branch separates continuously from the positional branch where the
-    positional branch becomes a saddle. Semantic solutions before this limit are left out, because the asymmetry of the
-    points would appear as theta.
+    There are rows for the linear model, limits, gaps, branches and thresholds. The branches are the branches of the
+    cell. If the cell has alphas, only thresholds between these alphas are found, because a search over all alpha takes
+    longer than the line. The rows "semantic limit" and so on, with `alpha_error`, are `ends.gain_crossing`. For rank 2
+    the semantic branch separates continuously from the positional branch where the positional branch becomes a saddle.
+    Semantic solutions before this limit are left out, because the asymmetry of the points would appear as theta.
     """
     from attention_phases.theory import follow, linear_baseline, threshold
     from attention_phases.theory.thresholds import COMPARED_BRANCHES, guess_from_known
@@ -123,7 +123,7 @@ def variant_line(cell) -> list[dict]:
 
 
 def mark(what, alpha):
-    """Return the row of a threshold, an end, a border or a limit on a line."""
+    """Return the row of a threshold, or of an end, a border or a limit of a branch."""
     return {"what": what, "alpha": alpha.value, "alpha_error": alpha.error}
 
 
@@ -169,13 +169,13 @@ def _limits(task, branches, **options):
 
 
 def prune(row):
-    """Return a row without infinite numbers and NaN."""
+    """Return a row without the values that are infinite or NaN."""
     return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
 
 
 @dataclass(frozen=True)
 class OnNets:
-    """A cell of theory for one task.
+    """A cell that computes theory for one task.
 
     Its quadrature has `points` points in each of `scrambles` scrambles.
 
@@ -197,7 +197,9 @@ class OnNets:
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A cell that computes theory over alpha, or only thresholds if it has no alphas (see `standard_line`).
+    """A cell that computes theory as a function of alpha, or only thresholds if it has no alphas.
+
+    The worker is `standard_line`.
 
     Columns:
         what: what the row is about
@@ -231,7 +233,7 @@ class LineCell(OnNets):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A cell that computes theory over alpha for another architecture (see `variant_line`)."""
+    """A cell that computes theory as a function of alpha for another architecture (see `variant_line`)."""
 
     kind: ClassVar = LineCell.kind._replace(worker=variant_line)
 

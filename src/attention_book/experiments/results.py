@@ -33,7 +33,7 @@ READINGS = []  # name and changed parameters of each experiment that `read` has 
 
 
 def read(name, profile, task=None, **changes):
-    """Return the table of an experiment, one row for each cell and start.
+    """Return the table of an experiment, with a row for each cell and start.
 
     Each call is recorded in `READINGS`, so that a figure can name its data.
 
@@ -186,7 +186,7 @@ def _kept_message(store_path):
 
 
 def meanings():
-    """Return the descriptions of columns that `export` writes, by name of the column.
+    """Return a dictionary of the column descriptions that `export` writes.
 
     They are read from the Data Package of the stored tables, if it exists.
     """

@@ -1,4 +1,4 @@
-"""Cells on one data set, most of which train students, and the registration of their experiments."""
+"""Cells that use one data set, most of which train students, and the registration of their experiments."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -127,7 +127,9 @@ def variants(name, fixed=None):
 
 
 def seed_pairs(seeds, repeated):
-    """Return an axis "optimizer seed", with L-BFGS on all data sets and gradient descent on the first data sets.
+    """Return pairs (optimizer, seed), with L-BFGS on all data sets and gradient descent on the first data sets.
+
+    The pairs are the values of an axis "optimizer seed" (see `grids.register`).
 
     seeds: number of all data sets.
     repeated: number of data sets on which the published gradient descent trains, too.

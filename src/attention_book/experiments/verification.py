@@ -64,7 +64,7 @@ class CheckResult(NamedTuple):
 
     @property
     def elsewhere(self):
-        """A text that tells how many students ended in another minimum."""
+        """A text that says how many students ended in another minimum."""
         return f"{len(self.other_minima)} of {self.students} students in another minimum"
 
     @property
@@ -105,7 +105,7 @@ def check(sample, seed=0, name=None, quiet=True):
 
 
 def check_cell(cell_type, rows):
-    """Recompute the cell of some stored rows, and compare the results.
+    """Recompute a cell, and compare the results with its stored rows.
 
     Returns two lists: the mismatches, and the students that ended in another minimum. If all mismatches are such
     students, the first list is empty.

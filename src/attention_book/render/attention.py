@@ -24,7 +24,9 @@ def shown_sequences(text):
 
 
 def trained_weights(table, variant, after="adam", seed=0):
-    """Return the trained parameters of one run of the experiment "histogram", as an array (SIZE,).
+    """Return the trained parameters of one run of the experiment "histogram".
+
+    The parameters are an array (SIZE,).
 
     after: the phase of training after which they are taken, "adam" or "sgd".
     """
@@ -49,7 +51,7 @@ def answers(flat, sequences):
 
 
 def sgd_answers(table, variant, sequences):
-    """Return the answers of a model after Adam, and the changes of its attention matrices by SGD.
+    """Return a model's attention matrices and counts after Adam, and the changes of the matrices by SGD.
 
     The model is run 0 of the experiment "histogram". The result is a dictionary by heading. Changes are rounded to a
     hundredth of a per cent, because further digits depend on the rounding of the training.

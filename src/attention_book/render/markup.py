@@ -67,7 +67,7 @@ def choose_columns(frame, *names):
 
 
 def quote(*several, **numbers):
-    """Pass numbers by name to the text of a page.
+    """Make named numbers available to the text of a page.
 
     A `Measured` is passed as text. In a script, which has no page, the numbers are printed.
 
@@ -154,7 +154,7 @@ def comparison_label(quantity, parameters):
 
 
 def shared_text(comparison):
-    """Return text, as HTML, about what all rows of a comparison have in common.
+    """Return HTML text that says what all rows of a comparison have in common.
 
     An example is "In all rows α = 2. Ours: theory, 16 quadratures".
     """

@@ -165,7 +165,7 @@ def panels(count, height, width=6.4, **options):
 
 
 def list_panel(headings, labels, width=6.4):
-    """Return a figure whose only panel is a list of labelled lines under bold headings.
+    """Return a figure with a single panel that lists labelled lines under bold headings.
 
     The axes and the places of the lines are returned, too.
     """
@@ -247,7 +247,7 @@ def draw_points(axes, x, y, error, colour, marker="o", **more):
 
 
 def draw_cells(axes, maps, sides, largest=None):
-    """Draw one map over omega and alpha on each of several axes, and return the last mesh.
+    """Draw one map over omega and alpha on each of several axes, and return the mesh of the last map.
 
     A map has omega as columns and alpha as rows.
 

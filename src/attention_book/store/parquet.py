@@ -1,4 +1,4 @@
-"""Results as Parquet files, one file per experiment with one row per cell and start."""
+"""Results in Parquet files, with one file per experiment and one row per cell and start."""
 
 import base64
 import json
@@ -128,7 +128,7 @@ def encode(array: np.ndarray) -> str:
 
 
 def decode(text: str) -> np.ndarray:
-    """Decode a text from `encode`, and return its numbers (n,)."""
+    """Decode a text from `encode` to an array of numbers."""
     return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
 
 

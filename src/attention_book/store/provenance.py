@@ -29,7 +29,7 @@ MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_bo
 
 
 def restore(cell_type: type[CellType], text: str) -> CellType:
-    """Return the cell of a given type that has a given canonical JSON.
+    """Build a cell of a given type from its canonical JSON.
 
     Every JSON list becomes a tuple.
     """

@@ -35,7 +35,7 @@ RESERVED_COLUMNS = {"cell", *provenance.ORIGIN}
 
 
 class Store:
-    """A store of results by cell in an SQLite file, which only one process can open at a time.
+    """An SQLite file that stores the results of cells, and that only one process can open at a time.
 
     The file is created if it is missing. If it is in use or damaged, if it is no results store or has another schema, a
     `StoreError` is raised and the file is left as it was.

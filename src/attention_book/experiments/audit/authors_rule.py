@@ -40,7 +40,7 @@ PlaneRule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights 
 
 
 class Coarse(NamedTuple):
-    """A fixed point of the published theory on 144 quadrature points.
+    """A fixed point of the published theory, computed with 144 quadrature points.
 
     Its losses are computed twice: by the published rules, and exactly.
     """
@@ -73,7 +73,7 @@ def plane_rule(degree: int) -> PlaneRule:
 
 
 def product_rule(student: int, teacher: int) -> PlaneRule:
-    """Return the product of two quadrature rules of the plane, as points and weights.
+    """Return the product of two quadrature rules for the plane, as points and weights.
 
     The points are (xi_1, xi_2, zeta_1, zeta_2).
 
@@ -95,7 +95,7 @@ def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarra
 
 
 def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
-    """Return the averages that one iteration and the free energy need, computed by a quadrature rule.
+    """Return the averages that one iteration and the free energy need, computed with a quadrature rule.
 
     All other averages are NaN.
     """
@@ -120,7 +120,7 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
 
 
 def rule_test_error(task: Task, overlaps: Scalars) -> float:
-    """Return the test error of a student, computed by the published rules.
+    """Return the test error of a student, computed with the published quadrature rules.
 
     It includes `label_loss`, the part that depends on the teacher alone.
     """
@@ -131,16 +131,17 @@ def rule_test_error(task: Task, overlaps: Scalars) -> float:
 
 
 def label_loss(task: Task) -> float:
-    """Return ``(sigma^2/2) E|Y|^2``, computed by the rule of degree 11.
+    """Return the part of the test error that depends on the teacher alone.
 
-    The published free energies at omega = 0.5 lack this term.
+    It is ``(sigma^2/2) E|Y|^2``, computed with the rule of degree 11. The published free energies at omega = 0.5 lack
+    this term.
     """
     points, weights = plane_rule(11)
     return float(task.sigma**2 / 2 * (weights @ (_labels(task, points) ** 2).sum((1, 2))))
 
 
 def rule_baseline(task: Task) -> float:
-    """Return the test error of the linear model, computed by the published rules."""
+    """Return the test error of the linear model, computed with the published quadrature rules."""
     (few, of_few), (points, weights) = plane_rule(7), plane_rule(11)
     mean = np.einsum("n,nab->ab", of_few, _labels(task, few))
     return float(task.sigma**2 / 2 * (weights @ ((_labels(task, points) - mean) ** 2).sum((1, 2))))
@@ -151,9 +152,9 @@ def _labels(task, points):
 
 
 def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
-    """Return the overlaps after one undamped iteration, and the losses at the given overlaps, by name.
+    """Return a dictionary of the overlaps after one undamped iteration, and of the losses at the given overlaps.
 
-    All of them are computed by the published rules.
+    All of them are computed with the published rules.
     """
     setting, some = Setting(task), Overlaps.of(*overlaps)
     hats = equations.conjugates(setting, alpha, some, rule_average(setting, some, product_rule(7, 7)))
@@ -176,7 +177,7 @@ def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hat
 
 
 def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
-    """Return the fixed point of a branch on the 144 points, found by damped iteration.
+    """Find the fixed point of a branch by damped iteration, with 144 quadrature points.
 
     The iteration begins at the start of the branch.
     """
@@ -214,7 +215,7 @@ def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Sc
 
 
 def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:
-    """Return alpha_c or alpha_l on the 144 points, from the published losses and from the exact losses.
+    """Return alpha_c or alpha_l on 144 quadrature points, from the published losses and from the exact losses.
 
     The published losses are computed by the published rules. Both results are interpolated in alpha. A threshold is NaN
     if the losses do not cross within a quarter of the `converged` alpha.

@@ -1,4 +1,4 @@
-"""Thresholds and curves of the published theory, computed by the authors' rules and with many points.
+"""Thresholds and curves of the published theory, computed with the authors' quadrature rules and with many points.
 
 Experiments:
     published_rule: Thresholds and solutions along the published curves, by the published quadrature and with many
@@ -59,7 +59,7 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """A cell that computes thresholds or branches by the published rules and with many points.
+    """A cell that computes thresholds or branches with the published quadrature rules and with many points.
 
     If it has `alphas`, it computes the branches at these alphas, otherwise both thresholds.
 

@@ -1,4 +1,4 @@
-"""The alpha at which the training losses of both starts cross, in growing dimension.
+"""The alpha at which the training losses from the semantic and the positional start cross, in growing dimension.
 
 Experiments:
     crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.

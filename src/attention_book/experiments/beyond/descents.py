@@ -19,7 +19,7 @@ from .staying import EARLY_BORDER, LATE_BORDER
 
 
 def descend_by_legs(cell, displaced=0.0):
-    """Train the students of a `DescentCell`, and return a row for each student after each leg of its training.
+    """Train the students of a `DescentCell`, and return a row for each student after each stage of its training.
 
     There are `count` students for each of the `hints`. A start is ``noise N(0, 1) + hint Q*``. For one data set, the
     random part N(0, 1) is the same in all cells and for all hints.

@@ -143,7 +143,7 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return the end points of a `ValleyCell` in every cyclic order, as the runs of this cell.
+    """Return the rows of a `ValleyCell` in every cyclic order, to be used as several runs of this cell.
 
     Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
@@ -152,7 +152,7 @@ def valley_runs(cell):
 
 
 def search_runs(cell):
-    """Return the rows of a search from each start of a `SearchCell`, as the runs of this cell.
+    """Return the rows of a `SearchCell` as several runs, one from each of its starts.
 
     The rows are as from `search_first`. They serve as runs, because rounding decides in which minimum a search ends.
     """

@@ -62,7 +62,7 @@ def broken_state(cell) -> list[dict]:
 
 
 def one_step_row(solution) -> dict:
-    """Return the row of a solution: its quantities with their errors, its slope, and the reason if it failed.
+    """Return the row of a solution: its quantities with their errors, its slope, and the reason for a failure.
 
     The name of an error has a suffix, as in "q0_error".
     """

@@ -22,7 +22,7 @@ from ..students import OnData, StudentCell, seed_pairs, students
 
 
 def look_for_teacher(cell):
-    """Return the row of a `RecoveryCell`: how well message passing recovers the teacher, and its test error."""
+    """Return the row of a `RecoveryCell`: how well message passing recovers the teacher, and the test error."""
     from attention_phases.amp.recovery import recover
     from attention_phases.beyond.optimal import estimate_error
 

@@ -50,7 +50,7 @@ def stay_rows(cell, displaced=0.0):
         return torch.stack([student.weights for student in fits])
 
     def add(what, student, soft=False, **known):
-        """Append the row of one student (d,), including the softness of the risk if `soft` is true."""
+        """Append the row of a student with weights (d,), including the softness of the risk if `soft` is true."""
         value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
         row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
         row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}

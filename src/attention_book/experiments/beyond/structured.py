@@ -34,7 +34,7 @@ TEACHER_START = ("semantic",)
 
 
 def powers(bases, exponent):
-    """Return powers of numbers, with the same bits on every processor.
+    """Return powers of numbers that have the same bits on every processor.
 
     NumPy's powers may differ in the last bit. The last bit matters because it enters the name of a cell and the seed of
     its draws.

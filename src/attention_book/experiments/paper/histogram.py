@@ -57,7 +57,7 @@ def train_and_measure(cell):
 
 
 def measure(cell, kept):
-    """Measure the weights of a trained model, and return the rows of a `CountingCell` for them.
+    """Measure the weights of a trained model, and return the results as rows of a `CountingCell`.
 
     kept: the weights, from `train`.
     """
