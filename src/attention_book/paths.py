@@ -26,7 +26,7 @@ def checkout():
 
 
 def missing_package(what, error):
-    """Return a message that names a missing package and tells how to install it.
+    """Return a message that names a missing package and says how to install it.
 
     what: what needs the package.
     error: the `ModuleNotFoundError`.

@@ -54,7 +54,7 @@ def frame_of(measured, names, column="alpha"):
 
 
 def root_mean_squares(squares):
-    """Return root mean squares, with standard errors, from grouped columns that contain squares.
+    """Return root mean squares and their standard errors, computed from grouped columns of squares.
 
     The root mean square of a column `x` is `x_rms`, and its error is `x_rms_error`.
     """
@@ -109,7 +109,7 @@ def absolute_means(table, sigma, along="alpha"):
 
 
 def seed_table(table, start, quantity):
-    """Return a quantity of the students from one start, with alpha as rows and seeds as columns.
+    """Return a quantity of the students trained from one start, with alpha as rows and seeds as columns.
 
     All students must have the same optimiser.
     """
@@ -125,7 +125,7 @@ def training_gap(table):
 
 
 def test_gap(table, start="semantic"):
-    """Return the test error of the students from one start minus the test error of the linear fit.
+    """Return the test error of the students trained from one start minus the test error of the linear fit.
 
     The result has alpha as rows and seeds as columns.
     """

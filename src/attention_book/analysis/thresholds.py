@@ -215,7 +215,7 @@ def side_by_side(thresholds, index):
 
 
 def compare_crossings(trained, theory, only=None):
-    """Return a comparison of the thresholds of trained students with theory.
+    """Return a table that compares the thresholds of trained students with theory.
 
     The index becomes columns. `trained` and `theory` have errors, and only rows that have both are kept. `sigma_off` is
     their difference in units of the combined standard error.

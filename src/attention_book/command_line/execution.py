@@ -159,7 +159,7 @@ def _strip_run(notebook, inputs):
 
 
 def run_figure(name, profile, settings, folder, quiet):
-    """Execute the notebook of one page, and write its page, pictures and numbers to a folder.
+    """Execute one notebook, and write its page, pictures and numbers to a folder.
 
     name: name or file of a figure, a table or another page.
 

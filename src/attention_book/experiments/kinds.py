@@ -37,7 +37,7 @@ class Kind(NamedTuple):
     runs: Callable | None = None
 
     def repeat(self, cell) -> list[dict]:
-        """Recompute only the rows of a cell that another machine can reproduce (see `repeatable`)."""
+        """Recompute a cell, and return the rows that another machine can reproduce (see `repeatable`)."""
         return [row for row in (self.beginning or self.worker)(cell) if self.unsettled not in row.items()]
 
     def repeatable(self, rows):

@@ -61,7 +61,7 @@ class Table:
 
 
 def choose_columns(frame, *names):
-    """Select columns of a frame, each together with its error, its standard deviation or its range."""
+    """Select columns of a frame, together with their errors, standard deviations or ranges."""
     parts = ("", *PARTS)
     return frame[[f"{name}{part}" for name in names for part in parts if f"{name}{part}" in frame]]
 
@@ -181,7 +181,7 @@ def symbol(name):
 
 
 def mathtext(name):
-    """Return the text for a name in the labels of a figure, with mathematics for Matplotlib."""
+    """Return the Matplotlib text for a name in the labels of a figure, such as "$θ$" for "theta"."""
     text = symbol(name).replace("ε", "ϵ")
     return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
 

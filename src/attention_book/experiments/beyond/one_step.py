@@ -77,7 +77,7 @@ ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3
 
 
 class OnOneStep(OnNets):
-    """A cell of theory for one task, with one step of replica symmetry breaking.
+    """A cell that computes theory for one task, with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima

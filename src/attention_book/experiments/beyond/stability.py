@@ -1,4 +1,4 @@
-"""The convergence of message passing, and the distance that remains between two copies, on data and in theory.
+"""Message passing on data and in theory: its convergence, and the distance that remains between two copies.
 
 Experiments:
     stability: Whether and how message passing converges, on several data sets at several alpha and omega.
