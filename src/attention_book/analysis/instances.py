@@ -250,7 +250,7 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Extrapolate measured values to infinite d by a straight line in d^-power, and return the limit and the chi^2.
+    """Fit a straight line in d^-power to measured values, and return its value at infinite d and the chi^2.
 
     The error of the limit is the error of the fit.
     """
