@@ -1,4 +1,4 @@
-"""Figure 2: a slice over alpha for one task.
+"""Figure 2: results as functions of alpha, for one task.
 
 Experiments:
     fig02: Slice of one task: both starts over alpha, by L-BFGS and by the published gradient descent.

@@ -1,4 +1,4 @@
-"""Figure 3: the map over alpha and omega.
+"""Figure 3: results as functions of alpha and omega.
 
 Experiments:
     fig03: Map over alpha and omega, standard A, by both optimisers.

@@ -1,4 +1,4 @@
-"""Figure 9: the map for the alternative A.
+"""Figure 9: results as functions of alpha and omega, for the alternative matrix A.
 
 Experiments:
     fig09: Map over alpha and omega, alternative A, by both optimisers.

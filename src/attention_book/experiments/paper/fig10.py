@@ -1,4 +1,4 @@
-"""Figures 10, 11 and 12: slices for correlated tokens, a student of rank 2, and untied Q and K.
+"""Figures 10, 11 and 12: results for correlated tokens, for a student of rank 2, and for untied Q and K.
 
 Experiments:
     fig10: Slice at omega = 0.3, correlated tokens.
