@@ -39,7 +39,10 @@ class Sentences(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The possible numbers of weights of a student: one number, or none if the kind of value matrix is unknown."""
+        """The allowed numbers of weights of a student.
+
+        There is one such number, or none if the kind of the value matrix is unknown.
+        """
         beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # number of vectors besides the columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
 
