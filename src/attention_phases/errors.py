@@ -48,7 +48,7 @@ class NotebookError(RuntimeError):
 
 
 def as_number(value: Any) -> Any:
-    """Return the number in a zero-dimensional array or tensor; return any other value unchanged.
+    """Convert a zero-dimensional array or tensor to a number; return any other value unchanged.
 
     A number of less than double precision becomes the shortest decimal that rounds to it. The float32 number closest
     to 0.3, for example, becomes 0.3.

@@ -23,7 +23,7 @@ NUMBA_OPTIONS = {"cache": True, "error_model": "numpy"}
 
 @njit(**NUMBA_OPTIONS)
 def total(a):
-    """Return the sum of a vector, whose length is a multiple of 8, as 8 partial sums that run in parallel."""
+    """Return the sum of a vector whose length is a multiple of 8, computed by 8 partial sums in parallel."""
     s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
     for i in range(8, len(a), 8):
         s0 += a[i]

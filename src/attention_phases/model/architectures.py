@@ -1,4 +1,4 @@
-"""Forms of students and sentences, some of which only the appendices of the paper treat (C.10 and E.3)."""
+"""Forms of students and sentences, including the forms in the appendices of the paper (C.10 and E.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -52,7 +52,7 @@ Chunk = TypeVar("Chunk", bound=Dataset)
 
 @torch_defaults()
 def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu") -> Dataset:
-    """Draw a teacher and a training set.
+    """Draw a teacher and a training set of two-token sentences.
 
     Args:
         alpha: sample complexity n/d.

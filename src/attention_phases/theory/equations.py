@@ -55,13 +55,13 @@ class Overlaps(NamedTuple):
 
     @property
     def scalars(self) -> Scalars:
-        """The overlaps as scalars, if there is one column, one teacher and one law of the tokens."""
+        """The overlaps as scalars, if there is one column, one teacher and one distribution of the tokens."""
         values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
         return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
 
     @property
     def plain(self) -> "Scalars | Overlaps":
-        """The overlaps as `scalars` if there is one column, one teacher and one law; otherwise unchanged."""
+        """The overlaps as `scalars` if these exist, and otherwise as `Overlaps`."""
         return self.scalars if self.q.shape[-3:] == self.theta.shape[-3:] == (1, 1, 1) else self
 
 
@@ -178,7 +178,7 @@ def loss_of(task: Task) -> tuple[float, float, float, float]:
 
 
 def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
-    """Return the values of S_11 and S_22 that fit the teacher best, given the teacher's fields y (2, N).
+    """Return the attention values S_11 and S_22 that fit the teacher best, given the teacher's fields y (2, N).
 
     They are T_a = (1 + Y_aa - Y_ab)/2.
     """
@@ -241,7 +241,7 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
 
 
 def update(setting: Setting, hats: Hats) -> Overlaps:
-    """Compute the overlaps after one step from the conjugates.
+    """Compute the overlaps of the next iteration from the conjugates.
 
     This is Eq. 8.
     """

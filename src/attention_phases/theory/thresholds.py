@@ -107,7 +107,7 @@ def threshold(
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Threshold:
-    """Return the threshold in alpha of a transition, with its standard error.
+    """Return the alpha at which a transition occurs, with its standard error.
 
     >>> from attention_phases import Task, threshold
     >>> place = threshold(Task(omega=0.3), "critical", points=256)

@@ -295,7 +295,7 @@ def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: floa
 
 
 def with_l1(risk: Risk, l1: float) -> Risk:
-    """Return the risk with the additional penalty ``l1 |w|`` on each weight, and its subgradient of smallest norm."""
+    """Add the penalty ``l1 |w|`` on each weight to a risk function, with the subgradient of smallest norm."""
     if l1 == 0:
         return risk
 

@@ -65,7 +65,7 @@ class ValleyHats(NamedTuple):
 
 
 def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
-    """Return points on circles in the plane, and their quadrature weights for the standard normal law.
+    """Return points on circles in the plane, and their quadrature weights for the standard normal distribution.
 
     The result is (radii * angles, 3). The radii are from the Gauss-Laguerre rule, and every second circle is turned by
     half a step. M has kinks along lines. The circles are turned by a different angle for each outer field, so that they
@@ -182,7 +182,7 @@ def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
 
 
 def update(task: Task, y: float, hats: ValleyHats) -> Valley:
-    """Compute the order parameters after one step of the iteration from the conjugates."""
+    """Compute the order parameters of the next iteration from the conjugates."""
     variance = task.sigma**2
     D, D0 = denominators(task, y, hats)
     signal = variance * hats.q0 + hats.m**2 + variance**2 * hats.theta**2
