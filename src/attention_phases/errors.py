@@ -14,7 +14,7 @@ LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # largest lengths of a value and of an 
 
 
 class BadInput(ValueError):
-    """A parameter has a value outside its allowed range, or parameters do not fit each other.
+    """Raised if a parameter has a value outside its allowed range, or if parameters do not fit each other.
 
     The message is "NAME = VALUE: must be ALLOWED". A complete sentence as the only argument is the message itself.
     """
@@ -32,23 +32,23 @@ class BadInput(ValueError):
 
 
 class ResultError(RuntimeError):
-    """A result does not exist or cannot be trusted; the message is one line and gives the reason."""
+    """Raised if a result does not exist or cannot be trusted, with the reason in a one-line message."""
 
 
 class StoreError(RuntimeError):
-    """Stored results cannot be read or written; the message is one line and names the file."""
+    """Raised if stored results cannot be read or written, with a one-line message that names the file."""
 
 
 class SweepError(RuntimeError):
-    """A sweep had to stop; the message is one line. The results that were finished before are stored."""
+    """Raised if a sweep had to stop, with a one-line message. The results that were finished before are stored."""
 
 
 class NotebookError(RuntimeError):
-    """A notebook failed or has the wrong form; the message is one line."""
+    """Raised if a notebook failed or has the wrong form, with a one-line message."""
 
 
 def as_number(value: Any) -> Any:
-    """Return the number in a zero-dimensional array or tensor; return any other value unchanged.
+    """Convert a zero-dimensional array or tensor to a number; return any other value unchanged.
 
     A number of less than double precision becomes the shortest decimal that rounds to it. The float32 number closest
     to 0.3, for example, becomes 0.3.

@@ -95,7 +95,7 @@ class SpawnWithoutScript(SpawnContext):
 
 @contextmanager
 def process_pool(workers: int | None = None, spawn: BaseContext | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Provide a pool of worker processes, by default one for each of the `cores`.
+    """Provide a pool of worker processes, by default one per available CPU core.
 
     Workers are spawned instead of forked, because torch and numba threads do not survive a fork. An exception (such as
     Ctrl-C) ends the workers at once. If the parent is killed, its workers end as well.

@@ -36,7 +36,10 @@ class Measured(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text for a page, such as "1.2514(56)", with a typographic minus sign; "none" if there is no value."""
+        """The value and its error as text, such as "1.2514(56)", with a typographic minus sign.
+
+        The text is "none" if there is no value.
+        """
         return str(self).replace("-", "−")
 
     def __add__(self, other: Any) -> "Measured":  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -1,4 +1,4 @@
-"""Gaussian averages with error bars, from independent scrambles of a Sobol net.
+"""Gaussian averages with error bars, from independently scrambled Sobol points.
 
 An average is computed on each scramble separately. The mean over the scrambles is the result, and their spread gives
 the standard error. For two tokens and a student with one column, a net has four dimensions: xi_1, xi_2, zeta_1 and
@@ -31,7 +31,7 @@ TEST_ERROR_NET = (2**11, 8)
 
 
 def usual_points(purpose: str, fast: bool = True) -> int:
-    """Return the default number of points per scramble for a purpose.
+    """Return the default number of quadrature points per scramble for a given purpose.
 
     purpose: a key of `USUAL_POINTS`
     fast: whether the kernel of two tokens is used, not the general kernel
@@ -45,7 +45,7 @@ _thread_pool = cache(ThreadPoolExecutor)
 
 @lru_cache(maxsize=4)
 def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dimensions: int = 4) -> np.ndarray:
-    """Return independent scrambles of a Sobol net, mapped to standard normal variables.
+    """Return independently scrambled Sobol points, mapped to standard normal variables.
 
     The array (scrambles, points, dimensions) is read-only. The first 2^k points of each scramble are again a net.
 
@@ -72,11 +72,11 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
 
 
 def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
-    """Compute ``means(*scrambles, *arguments)`` in several threads.
+    """Distribute the scrambles of a quadrature over several threads, and call `means` in each thread.
 
-    `means` must release Python's lock. The first axis of all arrays in `scrambles` and in the result counts scrambles.
-    The first array, which is a net or a part of a net, is made contiguous and read-only, because numba would compile
-    `means` again for each kind of array.
+    The result is ``means(*scrambles, *arguments)``. `means` must release Python's lock. The first axis of all arrays in
+    `scrambles` and in the result counts scrambles. The first array, which is a net or a part of a net, is made
+    contiguous and read-only, because numba would compile `means` again for each kind of array.
 
     apart: one call for each scramble, all in other threads than this one, so that Ctrl-C can act between the calls
     """
@@ -97,12 +97,12 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
 
 
 def pool(averages: Any) -> Any:
-    """Average every entry of a named tuple over the scrambles, which are the first axis."""
+    """Average every array of a named tuple over its first axis, which counts the scrambles."""
     return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 
 
 def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
-    """Return an estimate from the mean over scrambles, and its jackknife error.
+    """Estimate a quantity from the mean over scrambles, and return the estimate with its jackknife error.
 
     Scrambles are the first axis of `samples`. `estimate` maps a mean to a number or an array, real or complex. The
     value and the error have the same shape.

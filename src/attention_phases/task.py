@@ -20,7 +20,7 @@ MATRICES = {
 
 
 class Direction(NamedTuple):
-    """A group of embedding directions along which tokens and teacher have the same law.
+    """A group of embedding directions that share the variances of tokens, teacher and encoding.
 
     >>> from attention_phases import Direction, Task
     >>> Task(spectrum=[Direction(0.05, 0.5), Direction(0.45, 0.5)]).sigma
@@ -45,7 +45,7 @@ class Direction(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A joint choice of the clusters from which the tokens of a sentence come.
+    """A joint choice of clusters for all tokens of a sentence, with its probability.
 
     The mean of a token is ``encoding p + teacher Q*/|Q*|``, where p is the encoding of a token of mark 1 and Q* is the
     first column of the teacher. A list of joint choices can describe tokens that choose their clusters independently as
@@ -74,7 +74,7 @@ def _optional_field(default: Any) -> Any:
 
 @dataclass(frozen=True)
 class Task:
-    """A learning task: the teacher, the law of the tokens, and the penalty on the student's weights.
+    """A learning task: the teacher, the distribution of the tokens, and the penalty on the student's weights.
 
     >>> from attention_phases import Task
     >>> Task(omega=0.3, encoding=2.0).matrix
@@ -208,7 +208,7 @@ def teacher_variances(task: Task) -> np.ndarray:
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
-    """Return the positional encoding of a token with mark 1, multiplied by sqrt(d).
+    """Return the positional encoding of a token with position mark 1, multiplied by sqrt(d).
 
     The result is (d,). Without a spectrum it is `Task.encoding` 1_d.
     """

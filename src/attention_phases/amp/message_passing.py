@@ -62,7 +62,7 @@ class Run:
 
 @dataclass(frozen=True)
 class MessagePassingResult:
-    """The result of message passing on one data set, with the same names as results of training and theory."""
+    """The result of message passing on one data set, with attributes named as in training and theory."""
 
     overlaps: StudentOverlaps  #: order parameters of the final weights
     V: float  #: V of the final state
@@ -131,7 +131,7 @@ def message_passing(
 
 
 def enough_damping(task: Task, alpha: float, start: str) -> float:
-    """Return a damping with which the collective modes of a branch decay.
+    """Return a damping that is strong enough for the collective modes of a branch to decay.
 
     The branch is the one that the start is named after. For any other start the damping suffices for both branches.
 
@@ -156,10 +156,11 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
 
 
 def limiting_data(task: Task, data: Dataset) -> Dataset:
-    """Convert a training set to its limiting form, in float64, whose risk message passing minimises.
+    """Replace the fluctuating coefficients in the risk of a training set by their limits for large d.
 
-    In the risk of a sample, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by about 1/sqrt(d) around
-    their limits. Here the limits replace both, so that the loss of a sentence is ell(h; Y), as in the theory.
+    The result is in float64. Its risk is the risk that message passing minimises. In the risk of a sample,
+    ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by about 1/sqrt(d) around their limits. Here the
+    limits replace both, so that the loss of a sentence is ell(h; Y), as in the theory.
     """
     if task.clusters or len(task.teachers) > 1 or np.ndim(task.directions[0].eigenvalue):
         raise BadInput("message passing covers one teacher, tokens with one law and no clusters" + LIMITS_NOTE)
@@ -178,7 +179,10 @@ def limiting_data(task: Task, data: Dataset) -> Dataset:
 
 
 def start_state(task: Task, data: Dataset, weights: np.ndarray | torch.Tensor) -> State:
-    """Return a start state with given weights (d,), zero forces, and the same initial V as in the theory."""
+    """Return the initial state of message passing for given weights (d,).
+
+    The forces are zero, and V is the same initial value as in the theory.
+    """
     alpha = len(data.stiffness) / data.d
     V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
     return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.T.shape)), V)

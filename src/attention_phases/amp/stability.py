@@ -1,4 +1,4 @@
-"""Predictions of state evolution for message passing: convergence, perturbations, and distances between two copies.
+"""Predictions of state evolution for message passing: its convergence, and how perturbations and two copies evolve.
 
 Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
 ``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. If the proximal point does
@@ -30,7 +30,7 @@ HALVINGS = 6  # number of times the distance is halved; the first copies share o
 def modes(
     task: Task, alpha: float, branch: str, overlaps: Scalars, points: int, scrambles=SCRAMBLES
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues of the state-evolution map within one branch, and their standard errors.
+    """Return the eigenvalues of the linearised state-evolution map of one branch, and their standard errors.
 
     Both are (3,). The eigenvalues are the factors of collective deviations per iteration, sorted by descending modulus.
     The factor of the overlap that is zero on the branch is the gain, and is not among the eigenvalues.
@@ -67,10 +67,11 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
 def gains(
     task: Task, alpha: float, overlaps: Scalars, points: int = 2**13, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return several distances between two copies of message passing at a solution, and the gain at each distance.
+    """Compute the factor by which one iteration multiplies the squared distance of two copies of message passing.
 
-    The distances (k,) are in descending order: root mean square differences of the weights, divided by the size of Q.
-    The gains (scrambles, k) are D'/D.
+    The copies are at a solution of the state evolution. The first result has several distances (k,) in descending
+    order: root mean square differences of the weights, divided by the size of Q. The second result has the factors D'/D
+    (scrambles, k), which are called gains.
     """
     shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
     # Standard deviation of the part of a field that is independent of the teacher.
@@ -92,7 +93,7 @@ def gains(
 def gain_without_jumps(
     task: Task, alpha: float, overlaps: Scalars, points: int, scrambles: int = SCRAMBLES
 ) -> Measured:
-    """Return the gain of a small overlap with the teacher at a positional solution, without jumps of proximal points.
+    """Return the gain of a small overlap with the teacher at a positional solution, ignoring jumps of proximal points.
 
     If each sentence remains at its proximal point, fields respond with the second derivatives B of its loss there. Then
     ``1/chi = lam + alpha sigma^2 E tr K`` with ``K = B (1 + sigma^2 chi B)^-1``. Along the teacher, whose fields y
@@ -111,7 +112,7 @@ def gain_without_jumps(
     bends, along = map(np.array, zip(*parts))  # curvatures, and squares of z along the axes, (scrambles, points, 2)
 
     def at(chi: float) -> np.ndarray:
-        """Return the next 1/chi and the gain, one value of each per scramble."""
+        """Return, for each scramble, the next iterate of 1/chi and the gain."""
         responses = bends / (1 + variance * chi * bends)
         free, own = (alpha * variance * part.sum(2).mean(1) for part in (responses, responses * along))
         return np.array([task.lam + free, chi * (free - own)])
@@ -129,7 +130,7 @@ def gain_without_jumps(
 def gains_of_columns(
     task: Task, architecture: Architecture, alpha: float, overlaps: Scalars | Overlaps, points: int, scrambles: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return distances and gains as `gains` does, for a student of any architecture.
+    """Compute the same as `gains` for a student of any architecture.
 
     All columns of the student are included. The parts of the copies that are independent of the teacher differ by a
     matrix ``D`` proportional to ``q - theta theta^T/rho``, and the gain is the ratio of traces. All tokens must have
@@ -172,11 +173,12 @@ def gains_of_columns(
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
-    """Return the distance at which two copies stop approaching each other. At larger distances the gain is below 1.
+    """Return the distance at which two copies of message passing stop approaching each other.
 
-    The distance is in units of the size of Q and is interpolated between the logarithms of the results of `gains`. If
-    the gain is above 1 at the largest distance, that distance is returned. If the gain is below 1 at all distances, the
-    result is 0, although smaller distances were not examined. The error is the jackknife error over the scrambles.
+    At larger distances the gain is below 1. The distance is in units of the size of Q and is interpolated between the
+    logarithms of the results of `gains`. If the gain is above 1 at the largest distance, that distance is returned. If
+    the gain is below 1 at all distances, the result is 0, although smaller distances were not examined. The error is
+    the jackknife error over the scrambles.
     """
 
     def closest(gain):

@@ -1,1 +1,1 @@
-"""Theory beyond the paper: replica symmetry breaking, optimal learner, early training, and curvature of the risk."""
+"""Theory beyond the paper: replica symmetry breaking, the optimal learner, early training and curvature of the risk."""

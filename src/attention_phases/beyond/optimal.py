@@ -58,7 +58,7 @@ def optimal(task: Task, alpha: float, tokens: int = 2) -> OptimalResult:
 
 
 def thresholds_of_learning(tokens: int = 2) -> tuple[float, float]:
-    """Return the alpha above which the teacher is partly recovered, and the alpha from which it is fully recovered."""
+    """Return the values of alpha at which partial and full recovery of the teacher begin."""
     return 1 / (tokens * (tokens + 1)), 1 / tokens
 
 
@@ -71,7 +71,7 @@ def overlap(alpha: float, tokens: int = 2, nodes: tuple[int, int] = NODES) -> fl
 
 
 def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
-    """Return the alpha at which a given q in (0, 1) is a fixed point.
+    """Return the alpha at which a given overlap q in (0, 1) solves the fixed-point equation.
 
     This alpha is ``q/(L (1 - (1 - q)^(L/2) E sech(sqrt(q u) n)))``, where u has the law chi^2 with L + 2 degrees of
     freedom and n has the law N(0, 1).
@@ -91,7 +91,7 @@ def _rule(tokens: int, nodes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, 
 
 
 def estimate_error(task: Task, q: float, tokens: int = 2) -> Measured:
-    """Return the test error of the prediction E[Y | w], where w are the fields of an estimate.
+    """Return the test error of the prediction E[Y | w], where w are the fields of an estimate of the teacher.
 
     The squared cosine of this estimate with the teacher is q.
 

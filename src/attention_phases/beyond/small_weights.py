@@ -30,7 +30,9 @@ CONTOUR, ITERATIONS = 32, 60
 
 
 def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays (N, 2) for the two rows of each sentence: the weights b, and s along 1_d and along Q*.
+    """Diagonalise the contribution of each sentence to the Hessian at Q = 0.
+
+    The three results (N, 2) belong to the two rows of each sentence: the weights b, and s along 1_d and along Q*.
 
     normal: the teacher's fields of these sentences divided by sigma, (2, N)
     """
@@ -41,7 +43,7 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class Beginning(NamedTuple):
-    """The beginning of training at one alpha in the limit of large d, averaged over a finite number of sentences."""
+    """The beginning of training at one alpha for large d, estimated from a finite number of sentences."""
 
     task: Task  #: teacher, data and penalty
     alpha: float  #: sample complexity
@@ -50,9 +52,9 @@ class Beginning(NamedTuple):
     semantic: np.ndarray  #: s along Q*, (N, 2)
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
-        """Return the mean ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,) of the resolvent.
+        """Return the contribution of the sentences to the equations of the resolvent, at its values G (k,).
 
-        `signal` is (N, 2).
+        It is ``alpha E sum signal b/(1 - sigma^2 b G)``. `signal` is (N, 2).
         """
         b = self.weights
         terms = signal * b / (1 - self.task.sigma**2 * b * np.reshape(G, (-1, 1, 1)))
@@ -66,7 +68,7 @@ class Beginning(NamedTuple):
         return self.means(np.array(self.task.sigma**2), G)
 
     def leaving(self, side: int) -> dict[str, float]:
-        """Return the edge of the bulk of the spectrum of H - lambda, and the eigenvalues beyond this edge.
+        """Return one edge of the bulk spectrum of H - lambda, and the eigenvalues beyond this edge.
 
         The edge is the lower one if `side` is -1, and the upper one if it is 1. "bulk" is the edge of the bulk.
         "positional" and "semantic" are the eigenvalues beyond this edge whose eigenvectors have a finite overlap with
@@ -102,12 +104,15 @@ class Beginning(NamedTuple):
 
 
 def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
-    """Return one `Beginning` per scramble of a quadrature; the spread of their results gives the standard errors."""
+    """Return a `Beginning` for each scramble, so that the spread of their results gives standard errors."""
     return [Beginning(task, alpha, *rows(task, net.T)) for net in gaussian_points(points, NETS, dimensions=2)]
 
 
 def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Measured]:
-    """Return the growth rates of small weights: minus the lowest eigenvalues of H, see `Beginning.leaving`."""
+    """Return the growth rates of small weights, which are minus the lowest eigenvalues of the Hessian.
+
+    See `Beginning.leaving` for these eigenvalues.
+    """
     lowest = [beginning.leaving(-1) for beginning in beginnings(task, alpha, points)]
     return {name: Measured.mean([-task.lam - ends[name] for ends in lowest]) for name in ("bulk", *DIRECTIONS)}
 

@@ -23,7 +23,7 @@ NUMBA_OPTIONS = {"cache": True, "error_model": "numpy"}
 
 @njit(**NUMBA_OPTIONS)
 def total(a):
-    """Return the sum of a vector, whose length is a multiple of 8, as 8 partial sums that run in parallel."""
+    """Return the sum of a vector whose length is a multiple of 8, computed by 8 partial sums in parallel."""
     s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
     for i in range(8, len(a), 8):
         s0 += a[i]
@@ -75,9 +75,9 @@ class Pass(NamedTuple):
 
 @njit(**NUMBA_OPTIONS)
 def attend(tokens, chosen, scores, known, scale):
-    """Return the attention to each position, and the attention to each embedding of a token or a position.
+    """Compute the attention to each position, and its sum for each embedding of a token or a position.
 
-    Both have one row for each position of each sequence.
+    Both results have one row for each position of each sequence.
     """
     length = tokens.shape[1]
     attention = np.empty((len(chosen) * length, length), scores.dtype)
@@ -105,7 +105,10 @@ def attend(tokens, chosen, scores, known, scale):
 
 @njit(**NUMBA_OPTIONS)
 def attend_back(tokens, chosen, attention, dby_kind, known, scale):
-    """Return the gradient with respect to the scores, given the gradient with respect to `Pass.by_kind`."""
+    """Backpropagate through the attention, and return the gradient with respect to the scores.
+
+    dby_kind: gradient with respect to `Pass.by_kind`
+    """
     length, kinds = tokens.shape[1], dby_kind.shape[1]
     dscores = np.zeros((kinds, kinds), dby_kind.dtype)
     for r in range(len(attention)):
@@ -249,7 +252,7 @@ def forward(w, sequences, chosen):
 
 @njit(**NUMBA_OPTIONS)
 def backward(w, sequences, chosen, s, d):
-    """Backpropagate the mean cross-entropy, and write its gradient into the views `d`.
+    """Compute the gradient of the mean cross-entropy by backpropagation, and write it into the arrays `d`.
 
     s: the `Pass` of the same sequences
     """
@@ -274,7 +277,7 @@ def backward(w, sequences, chosen, s, d):
 
 @njit(**NUMBA_OPTIONS)
 def adam(flat, gradient, free, moments, step, rule):
-    """Make one step of Adam, as in PyTorch, with the parameters that are not frozen."""
+    """Make one step of Adam, as PyTorch does, for the parameters that are not frozen."""
     first, second = moments[0], moments[1]
     size = np.float32(rule.rate / (1 - rule.beta1**step))
     root = np.float32(1 / sqrt(1 - rule.beta2**step))

@@ -51,7 +51,7 @@ Weights = namedtuple("Weights", SHAPES)
 
 
 def views(flat: np.ndarray) -> Weights:
-    """Return the parameters by name, as views into the vector (SIZE,) of all parameters."""
+    """Split the vector (SIZE,) of all parameters into named arrays, without a copy."""
     ends = np.cumsum([np.prod(shape) for shape in SHAPES.values()])
     parts = np.split(flat, ends[:-1])
     return Weights(*(part.reshape(shape) for part, shape in zip(parts, SHAPES.values())))
@@ -189,15 +189,15 @@ def loss(weights: Weights, tokens: Tensor, counts: Tensor) -> Tensor:
 
 
 def tensors_of(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
-    """Return the parameters by name, as tensors for the network in torch."""
+    """Convert the vector (SIZE,) of all parameters to named torch tensors."""
     return Weights(*(torch.tensor(part, dtype=dtype) for part in views(flat)))
 
 
 def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
-    """Return the distance that each tensor moved in each part of training, see `SPANS`.
+    """Return how far each weight tensor moved during each stage of training.
 
-    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros` (2-norm over the
-    entries that were frozen).
+    The stages are `SPANS`. A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros` (2-norm
+    over the entries that were frozen).
 
     Args:
         kept: weights (SIZE,) at "start", "trained", "displaced", "final".
@@ -224,7 +224,7 @@ def _map_in_chunks(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def variance_shares(flat: np.ndarray, tokens: np.ndarray) -> dict[str, float]:
-    """Return the shares of the variance of the attention that positions and tokens explain.
+    """Return the shares of the variance of the attention that are explained by positions and by tokens.
 
     The shares are named `by_position` and `by_token`. The variance is over the off-diagonal entries of all attention
     matrices, over sequences and places (i, j). Positions explain the variance of the means at each place. Tokens
@@ -251,7 +251,7 @@ def explained_variance(values: np.ndarray, groups: np.ndarray) -> float:
 
 
 def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
-    """Return, for each count, the number of positions with this count and how many of them the model counts correctly.
+    """Return the number of positions with each count, and at how many of them the model predicts this count.
 
     The rows are dictionaries with `count`, `places` and `right`.
     """

@@ -1,4 +1,4 @@
-"""Forms of students and sentences, some of which only the appendices of the paper treat (C.10 and E.3)."""
+"""Forms of students and sentences, including the forms in the appendices of the paper (C.10 and E.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -75,9 +75,9 @@ class Architecture:
 
     @property
     def positions(self) -> np.ndarray:
-        """The position marks u (L,), which are (1, -1) for two tokens.
+        """The coefficient of the positional encoding in each token, u (L,): (1, -1) for two tokens.
 
-        The student reads token a as xi_a + u_a 1_d/sqrt(d).
+        These coefficients are called position marks. The student reads token a as xi_a + u_a 1_d/sqrt(d).
         """
         return np.linspace(1.0, -1.0, self.tokens)
 

@@ -20,7 +20,10 @@ from .sentences import TensorRecord, draw, fit_linear, positional_encoding, sent
 
 @dataclass(frozen=True, eq=False)
 class Sentences(TensorRecord):
-    """Training sentences, reduced to the quantities on which the risk depends; n is the number of sentences."""
+    """Training sentences, reduced to the quantities on which the risk depends.
+
+    The number of sentences is n.
+    """
 
     inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens, then all second tokens, and so on, (L n, d)
     gram: Tensor = field(repr=False)  #: G = x x^T/d of each sentence, (L, L, n)
@@ -39,7 +42,10 @@ class Sentences(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The possible numbers of weights of a student: one number, or none if the kind of value matrix is unknown."""
+        """The allowed numbers of weights of a student.
+
+        There is one such number, or none if the kind of the value matrix is unknown.
+        """
         beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # number of vectors besides the columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)
 
@@ -53,7 +59,10 @@ class Sentences(TensorRecord):
 def sample(
     task: Task, architecture: Architecture, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu"
 ) -> Sentences:
-    """Draw a teacher and a training set; for two independent tokens both are the same as in `two_tokens.sample`."""
+    """Draw a teacher and a training set for students of any architecture.
+
+    For two independent tokens both are the same as in `two_tokens.sample`.
+    """
     if any(direction.encoding != 1 for direction in task.directions) or len(task.teachers) > 1:
         allowed = "tied or rank2, with two independent tokens, for this task"
         raise BadInput("architecture", architecture.form, allowed + LIMITS_NOTE)

@@ -39,7 +39,7 @@ class Dataset(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The possible numbers of weights of a student, with one column or with two."""
+        """The allowed numbers of weights of a student, for one column and for two columns."""
         return self.d, 2 * self.d
 
     def linear(self) -> np.ndarray:
@@ -52,7 +52,7 @@ Chunk = TypeVar("Chunk", bound=Dataset)
 
 @torch_defaults()
 def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu") -> Dataset:
-    """Draw a teacher and a training set.
+    """Draw a teacher and a training set of two-token sentences.
 
     Args:
         alpha: sample complexity n/d.
@@ -133,7 +133,7 @@ def _one_pass_risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, 
 
 
 def risk_by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Compute the same as `risk`, by two products with the data matrix."""
+    """Compute the risk and its gradient with two multiplications by the data matrix."""
     columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
     h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # fields x Q/sqrt(d), as (k, r, n, 2)
     lean = h - h.flip(3)  # differences h_a - h_b of the two fields

@@ -32,7 +32,7 @@ class StudentOverlaps(NamedTuple):
 
     @property
     def named(self) -> dict[str, float]:
-        """The overlaps q, m and theta by name."""
+        """A dictionary of the overlaps q, m and theta."""
         return {"q": self.q, "m": self.m, "theta": self.theta}
 
 
@@ -108,7 +108,7 @@ def overlaps_and_errors(
     architecture: Architecture | None = None,
     given: float = 0.0,
 ) -> tuple[dict[str, float], list[float]]:
-    """Return the overlaps of a student by name, and the test errors of the student and of a linear model."""
+    """Return a dictionary of the overlaps of a student, and the test errors of the student and of a linear model."""
     d = teacher.shape[-1]
     if not (task.structured or architecture):  # a special case with a formula that takes a tenth of the time
         point = overlaps(task, weights, teacher)

@@ -1,4 +1,4 @@
-"""Limits of the test errors with unlimited data: the linear model (Result 5.1) and the best student of each kind.
+"""Test errors with unlimited data, for the linear model (Result 5.1) and for the best student of each kind.
 
 With infinitely many sentences the student of each mechanism is at its best. Weights ``kappa Q* + m 1_d`` give a token
 the field ``kappa y + m (sigma n + p)``. The encoding ``p = +-1`` comes with Gaussian noise n, because weights along 1_d
@@ -41,7 +41,7 @@ LARGEST_END_ERROR = 0.2  # largest relative error of an omega* that is returned
 
 
 def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: int | None = None) -> float:
-    """Return the test error of the best linear mixing of the tokens, the limit for unlimited data.
+    """Return the test error of the best linear mixing of the tokens, for unlimited data.
 
     This is Eq. 20. The optimal matrix is E[Y] (Eq. 19), and its error is ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``.
     With two independent tokens the error is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
@@ -109,13 +109,16 @@ def encoding_error(attention: np.ndarray, d: float) -> float:
 
 
 def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
-    """Return the limits of the test errors with unlimited data: "semantic", "positional" and "linear"."""
+    """Return a dictionary of test errors with unlimited data, with the keys "semantic", "positional" and "linear"."""
     levels = {branch: level for branch, (level, _) in best_students(task, nodes).items()}
     return levels | {"linear": linear_baseline(task, nodes=nodes)}
 
 
 def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float, float]]:
-    """Return the "semantic" and "positional" limits of the test error, with the best weights kappa and m."""
+    """Return the lowest test error of each kind of student with unlimited data, together with its best weight.
+
+    The keys are "semantic", with the weight kappa, and "positional", with the weight m.
+    """
     z, weights = tensor_rule(nodes, 2)
     target, mean = target_attention(task.sigma * z, task.omega, STANDARD.attention(task)), mean_attention(task, nodes)
 
@@ -190,10 +193,11 @@ def _crossing(gap: Callable[[float, int], float], bracket: tuple[float, float]) 
 
 
 def divergence_omega(task: Task, kind: str) -> Measured:
-    """Return the omega* at which a threshold diverges; the result does not depend on the omega of `task`.
+    """Return the omega* at which a threshold in alpha diverges.
 
-    It is NaN if the threshold does not diverge, because zero weights are best for both students of A alone, which are
-    then the same student. `ResultError` is raised if the floors are not precise enough, as for very small tokens.
+    The result does not depend on the omega of `task`. It is NaN if the threshold does not diverge, because zero weights
+    are best for both students of A alone, which are then the same student. `ResultError` is raised if the floors are
+    not precise enough, as for very small tokens.
 
     kind: "critical", where the semantic floor equals the positional floor, or "linear", where it equals the linear one
     """

@@ -116,7 +116,7 @@ class BranchMap:
         return Overlaps(q, m, roots[0] @ share, V)
 
     def average(self, x: np.ndarray, points: np.ndarray, lowest: np.ndarray, anew: bool) -> Averages:
-        """Return the averages over the fields at the coordinates x, one per scramble."""
+        """Return averages over the fields for each scramble, at the coordinates x."""
         return equations.average(self.setting, self.unpack(x), points, lowest, anew)
 
     def hats(self, x: np.ndarray, averages: Averages) -> Hats:
@@ -124,17 +124,20 @@ class BranchMap:
         return equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
 
     def step(self, x: np.ndarray, averages: Averages) -> np.ndarray:
-        """Return the coordinates after one step of the map from x, given the averages at x."""
+        """Apply the map once to the coordinates x, given the averages at x."""
         return self.pack(equations.update(self.setting, self.hats(x, averages)))
 
     def gain(self, x: np.ndarray, averages: Averages):
-        """Return the largest gain of the overlaps that are zero on this branch; above 1 the branch is a saddle."""
+        """Return the largest growth factor (gain) of the overlaps that are zero on this branch.
+
+        If it is above 1, the branch is a saddle.
+        """
         of_theta, of_m = equations.gains(self.setting, self.alpha, self.unpack(x), averages)
         held = [gain for gain, free in ((of_theta, self.teacher[0]), (of_m, self.places)) if not len(free)]
         return np.maximum(held[0], held[-1])
 
     def is_pulled(self, averages: Averages) -> bool:
-        """Return whether clusters along the teacher move an overlap that is zero on this branch.
+        """Return whether clusters along the teacher change an overlap that should be zero on this branch.
 
         The branch is then not a solution. This happens if some cluster has no mirror image.
 
@@ -183,7 +186,7 @@ class RoughIteration(NamedTuple):
 
 
 class Net:
-    """A quadrature net that stores the minima of its last search.
+    """A set of quadrature points, together with the minima that the last search found there.
 
     Args:
         points: (scrambles, N, dimensions)
@@ -197,7 +200,7 @@ class Net:
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return the averages of a `BranchMap` at the coordinates x, one per scramble.
+        """Return the averages of a `BranchMap` for each scramble, at the coordinates x.
 
         The minima are searched for again if `anew`, or if x is far from the last search.
         """
@@ -207,7 +210,7 @@ class Net:
         return averages
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
-        """Return whether an average at x needs a new search for the minima; if so, store x as the last search."""
+        """Return whether the minima must be searched for again at x; if so, store x as the last search."""
         other = self.searched.shape != x.shape  # no search yet, or a search with another number of coordinates
         anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:
@@ -225,9 +228,10 @@ def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps:
 
 
 def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
-    """Find a fixed point by Powell's method with minima from warm starts, and confirm it by a search for the minima.
+    """Find a fixed point by Powell's method, and confirm it by a new search for the minima.
 
-    The function returns x at the last search, and the second value that `at` returned there.
+    Powell's method uses minima from warm starts. The function returns x at the last search, and the second value that
+    `at` returned there.
 
     Args:
         at: function of x and `anew` that returns the displacement of x, with or without a search, and a second value

@@ -25,7 +25,7 @@ ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1
 
 
 class Branch(dict[float, Solution]):
-    """A dictionary of converged solutions by alpha, in ascending order.
+    """A dictionary of converged solutions, with the values of alpha as its keys in ascending order.
 
     `stopped` has the reason for each alpha without a solution.
     """
@@ -57,7 +57,7 @@ class Branch(dict[float, Solution]):
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
-    """Return the result of `solve`, started from the solution `near`; if this fails, solve again without a start.
+    """Call `solve` with a start from the solution `near`, and without a start if this fails.
 
     A start from a neighbour fails more often at a jump of the branch than at its end.
     """
@@ -120,10 +120,11 @@ def follow(
 
 
 def row_of(task: Task, solution: Solution) -> dict[str, float]:
-    """Return the overlaps, losses and stability of a solution by name, with standard errors such as "q_error".
+    """Return a dictionary of the overlaps, losses and stability of a solution, with their standard errors.
 
     For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For other students they are
-    the overlaps of `flat_overlaps`, train_loss, test_mse and, if the branch has one, gain.
+    the overlaps of `flat_overlaps`, train_loss, test_mse and, if the branch has one, gain. The key of a standard error
+    is for example "q_error".
     """
     stability = "replicon" if "replicon" in solution.spread else "gain"
     measured = [name for name in ("train_loss", "test_mse", stability) if name in solution.spread]

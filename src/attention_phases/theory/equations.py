@@ -40,7 +40,7 @@ class Scalars(NamedTuple):
 
 
 class Overlaps(NamedTuple):
-    """The overlaps of any student, as arrays; an additional first axis may count scrambles."""
+    """The overlaps of any student, as arrays that may have an additional first axis for scrambles."""
 
     q: Any  #: (k, r, r), overlaps of the columns of weights with each other
     m: Any  #: (r,), overlaps with the positional encoding
@@ -55,18 +55,18 @@ class Overlaps(NamedTuple):
 
     @property
     def scalars(self) -> Scalars:
-        """The overlaps as scalars, if there is one column, one teacher and one law of the tokens."""
+        """The overlaps as scalars, if there is one column, one teacher and one distribution of the tokens."""
         values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
         return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
 
     @property
     def plain(self) -> "Scalars | Overlaps":
-        """The overlaps in their simplest form: `scalars` if there is one column, one teacher and one law."""
+        """The overlaps as `scalars` if these exist, and otherwise as `Overlaps`."""
         return self.scalars if self.q.shape[-3:] == self.theta.shape[-3:] == (1, 1, 1) else self
 
 
 class Averages(NamedTuple):
-    """Expectations over the fields; an additional first axis may count scrambles.
+    """Expectations over the fields, as arrays that may have an additional first axis for scrambles.
 
     They contain g = (c x V)^-1 (h* - w) with the Kronecker product c x V. A sum over tokens is over the tokens of one
     law. For independent tokens c = 1, and for one column g = (h* - w)/V.
@@ -86,7 +86,7 @@ class Averages(NamedTuple):
 
 
 def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:
-    """Return the averages over the fields at given overlaps, one per scramble.
+    """Return averages over the fields for each scramble, at given overlaps.
 
     Args:
         points: (scrambles, N, L (r + t)), from `gaussian_points`
@@ -172,13 +172,13 @@ def _sum_by_law(setting, left, right):
 
 
 def loss_of(task: Task) -> tuple[float, float, float, float]:
-    """Return the parameters of the loss for the kernel of two tokens: omega, sigma^2 and A_aa - A_ab of both tokens."""
+    """Return the parameters of the loss of two tokens: omega, sigma^2, and A_aa - A_ab for each token a."""
     (a11, a12), (a21, a22) = task.matrix
     return task.omega, task.sigma**2, a11 - a12, a22 - a21
 
 
 def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
-    """Return the values of S_11 and S_22 that fit the teacher best, given the teacher's fields y (2, N).
+    """Return the attention values S_11 and S_22 that fit the teacher best, given the teacher's fields y (2, N).
 
     They are T_a = (1 + Y_aa - Y_ab)/2.
     """
@@ -213,7 +213,7 @@ def unfitted_loss(task: Task) -> float:
 
 
 def teacher_given_student(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the law of the teacher's fields when the student's fields are given.
+    """Return the conditional distribution of the teacher's fields, given the student's fields.
 
     The first result is ``root^-1 theta`` (k, r, t), which gives the conditional mean. The second result holds
     the Cholesky factors (k, t, t) of the conditional covariance.
@@ -241,7 +241,7 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
 
 
 def update(setting: Setting, hats: Hats) -> Overlaps:
-    """Compute the overlaps after one step from the conjugates.
+    """Compute the overlaps of the next iteration from the conjugates.
 
     This is Eq. 8.
     """
@@ -286,7 +286,7 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
 
 
 def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) -> dict:
-    """Return the overlaps by name, averaged over the laws of the tokens.
+    """Return a dictionary of the overlaps, averaged over the tokens.
 
     For one column and one teacher they are numbers. Otherwise they are arrays without sigma^2, or the scalars of
     `flat_overlaps` if `flat`.

@@ -33,7 +33,7 @@ class Spectrum(NamedTuple):
 
 @dataclass
 class Setting:
-    """A task and an architecture in the form that the equations need.
+    """A task and an architecture in the form that the state-evolution equations need.
 
     The L tokens have the same law, k = 1, or each has its own, k = L. The teacher has t columns.
     """
@@ -95,9 +95,9 @@ class Setting:
 
 
 class Hats(NamedTuple):
-    """The conjugates of the overlaps, in arrays of the same shapes as the overlaps; a first axis may count scrambles.
+    """The conjugates of the overlaps, in arrays of the same shapes as the overlaps.
 
-    They are q_hat, m_hat, theta_hat and V_hat of Eq. 7.
+    They are q_hat, m_hat, theta_hat and V_hat of Eq. 7. A first axis may count scrambles.
     """
 
     q: Any  #: conjugate of q
@@ -107,7 +107,7 @@ class Hats(NamedTuple):
 
 
 class MeanWeights(NamedTuple):
-    """Averages over the law of the student's weights W, for each of n groups of embedding directions.
+    """Averages over the distribution of the student's weights W, for each of n groups of embedding directions.
 
     The weights are along one direction of the group.
     """
@@ -121,7 +121,7 @@ class MeanWeights(NamedTuple):
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
-    """Return the `MeanWeights` of a student.
+    """Return the `MeanWeights` of a student, given the conjugates of the overlaps.
 
     With an l1 penalty, student and teacher have one column each.
     """

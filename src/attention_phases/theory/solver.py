@@ -93,7 +93,10 @@ class Solution:
         return {name: standard_error(values) for name, values in self.spread.items()}
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
-        """Return the overlaps by name, each as a pair (value, standard error); see `named_overlaps`."""
+        """Return a dictionary of the overlaps, each as a pair (value, standard error).
+
+        See `equations.named_overlaps` for the names.
+        """
         moved = type(self.overlaps)(*(self.spread[name] for name in Overlaps._fields))
         values, spread = named_overlaps(self.overlaps, variance, flat), named_overlaps(moved, variance, flat)
         return {name: (value, standard_error(spread[name])) for name, value in values.items()}
@@ -162,7 +165,7 @@ def _lies_on(model: BranchMap, start: Any) -> bool:
 def solve_model(
     model: BranchMap, points: np.ndarray, start: Any = None, report: Callable[[int], object] | None = None
 ) -> Solution:
-    """Find the fixed point of a model on given quadrature points.
+    """Find the fixed point of a `BranchMap` on given quadrature points.
 
     The points are (scrambles, N, dimensions). A damped iteration on few points, or a `start`, gives a point close to
     the fixed point. Powell's hybrid method on all points then finds the fixed point.
@@ -187,7 +190,7 @@ def solve_model(
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
-    """Return the displacement of x (n,) in one step of the map of a model, and the averages of each scramble at x."""
+    """Return how far one step of the map moves x (n,), and the averages of each scramble at x."""
     averages = net.averages(model, x, anew)
     return model.step(x, pool(averages)) - x, averages
 
@@ -202,7 +205,7 @@ def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: flo
 
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether a root is found: the residual is small, or the distance to the root is far below the errors.
+    """Return whether a root is found: its residual is small, or its distance far below the standard errors.
 
     left: distance to the root in each coordinate, (n,)
     """
@@ -293,7 +296,7 @@ def _linear_at(model, x, averages, net, step) -> LinearExpansion:
     """
 
     def at(x):
-        """Return in one array the image of x for each scramble, their mean image, and the observables."""
+        """Return an array of the images of x for each scramble and for the pooled scrambles, and the observables."""
         each = net.averages(model, x)
         means = pool(each)
         return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])

@@ -36,7 +36,7 @@ NEWTON_STEPS = 10  # largest number of Newton steps in each stage
 
 @dataclass(frozen=True)
 class Threshold:
-    """A threshold in alpha, or a guess of a threshold with a standard error of NaN.
+    """A threshold in alpha with its standard error, which is NaN if the threshold is only a guess.
 
     `alpha` is `NO_VALUE` if there is no root in the range searched, or if a branch does not reach it. The `reason` then
     says which. The solutions are within one Newton step of the root.
@@ -57,7 +57,7 @@ NO_THRESHOLD = Threshold(NO_VALUE, {})
 
 
 class Gap(NamedTuple):
-    """The difference that changes sign at a threshold, at one alpha, with its derivative and standard error.
+    """The difference of two losses or test errors that changes sign at a threshold, evaluated at one alpha.
 
     The difference becomes negative as alpha grows.
     """
@@ -107,7 +107,7 @@ def threshold(
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Threshold:
-    """Return the threshold in alpha of a transition, with its standard error.
+    """Return the alpha at which a transition occurs, with its standard error.
 
     >>> from attention_phases import Task, threshold
     >>> place = threshold(Task(omega=0.3), "critical", points=256)
@@ -248,7 +248,7 @@ def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
-    """Return a start for `threshold`: the largest alpha at which the gap between known solutions becomes negative.
+    """Guess a threshold from known solutions: the largest alpha at which the gap between them becomes negative.
 
     The solutions are branches[branch][alpha], and `baseline` is the test error of the linear model.
     """

@@ -55,7 +55,10 @@ class Risk(Protocol):
 
 
 def starts_of(form: str) -> tuple[str, ...]:
-    """Return the names of the starts for a form of students. "mixed" needs more than one column of weights."""
+    """Return the names of the starting points that are available for a form of the student.
+
+    "mixed" needs more than one column of weights.
+    """
     mixed = ("mixed",) if len(FORMS[form].score) > 1 else ()
     return ("semantic", "positional", *mixed, "random")
 
@@ -208,7 +211,7 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
         raise BadInput("risk of the starts", parts[0].detach(), "finite")
 
     def as_told(weights: Tensor) -> Tensor:
-        """Return the risk such that autograd differentiates it by the gradient that the user returns."""
+        """Return the risk, with the user's gradient as its derivative in autograd."""
         values, gradient = (part.detach().double() for part in risk(data, weights.detach().to(starts), lam))
         return values + (gradient * (weights - weights.detach())).sum(1)
 
@@ -292,7 +295,7 @@ def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: floa
 
 
 def with_l1(risk: Risk, l1: float) -> Risk:
-    """Return the risk with the additional penalty ``l1 |w|`` on each weight, and its subgradient of smallest norm."""
+    """Add the penalty ``l1 |w|`` on each weight to a risk function, with the subgradient of smallest norm."""
     if l1 == 0:
         return risk
 

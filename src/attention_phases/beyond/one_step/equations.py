@@ -65,7 +65,7 @@ class ValleyHats(NamedTuple):
 
 
 def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
-    """Return points on circles in the plane, and their quadrature weights for the standard normal law.
+    """Return points on circles in the plane, and their quadrature weights for the standard normal distribution.
 
     The result is (radii * angles, 3). The radii are from the Gauss-Laguerre rule, and every second circle is turned by
     half a step. M has kinks along lines. The circles are turned by a different angle for each outer field, so that they
@@ -92,7 +92,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
-        """Return the fields at the points of a quadrature net (N, 6).
+        """Return the fields at the quadrature points `net` (N, 6).
 
         The columns of the net are xi, zeta and a vector in the plane, whose angle rotates the inner points `inner`.
         """
@@ -117,7 +117,7 @@ class Fields(NamedTuple):
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return the averages over the fields, one per scramble.
+    """Return averages over the fields for each scramble.
 
     points: a quadrature net (scrambles, N, 6)
     inner: inner points and their weights (K, 3), by default `inner_points`
@@ -182,7 +182,7 @@ def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
 
 
 def update(task: Task, y: float, hats: ValleyHats) -> Valley:
-    """Compute the order parameters after one step of the iteration from the conjugates."""
+    """Compute the order parameters of the next iteration from the conjugates."""
     variance = task.sigma**2
     D, D0 = denominators(task, y, hats)
     signal = variance * hats.q0 + hats.m**2 + variance**2 * hats.theta**2
@@ -240,7 +240,7 @@ class BrokenBranch:
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
     def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
-        """Return the averages over the fields at the coordinates x, one per scramble.
+        """Return averages over the fields for each scramble, at the coordinates x.
 
         The points are (scrambles, N, 6). No minima are stored as warm starts, because the minima of all inner points
         would need too much memory.
@@ -248,7 +248,7 @@ class BrokenBranch:
         return average(self.task, self.unpack(x), points)
 
     def step(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
-        """Return the coordinates after one step of the map from x, given the averages at x."""
+        """Apply the map once to the coordinates x, given the averages at x."""
         return self.pack(update(self.task, self.y, conjugates(self.task, self.alpha, self.unpack(x), averages)))
 
     def losses(self, x: np.ndarray, averages: InnerAverages) -> tuple:
@@ -261,7 +261,7 @@ class BrokenBranch:
 
 @dataclass
 class SplitBranch(BrokenBranch):
-    """The replica-symmetric equations (y = 0), evaluated on the inner and outer points of a broken solution.
+    """The replica-symmetric equations (y = 0), on the quadrature points of a solution with broken symmetry.
 
     The fields have the same ratio of inner to outer parts as in the broken solution.
     """
@@ -277,10 +277,10 @@ class SplitBranch(BrokenBranch):
 
 
 class Root(NamedTuple):
-    """A root of the equations of one branch, computed with all points, and the averages at the root.
+    """A root of the equations of one branch, with the averages and losses at the root.
 
-    To first order, the equations of scramble k alone have their root at ``x + moves[:, k]``, with the energy
-    ``energies[k]``.
+    It is computed with all quadrature points. To first order, the equations of scramble k alone have their root at
+    ``x + moves[:, k]``, with the energy ``energies[k]``.
     """
 
     model: BrokenBranch  #: equations of the branch
@@ -301,7 +301,7 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """The values of Phi for the single scrambles, up to a common constant.
+        """The value of Phi for each scramble, up to a common constant.
 
         The array is (scrambles,). All scrambles have the order parameters of the root, because Phi is stationary in
         them.
@@ -310,7 +310,7 @@ class Root(NamedTuple):
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return nets of increasing size: smaller nets for derivatives, and a net of all points.
+    """Return sets of quadrature points of increasing size: smaller sets for derivatives, and the set of all points.
 
     points: (scrambles, N, 6)
     """

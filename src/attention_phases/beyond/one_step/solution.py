@@ -1,4 +1,4 @@
-"""Solutions with one step of replica symmetry breaking, the ground state among them, and their stability.
+"""Solutions with one step of replica symmetry breaking, including the ground state, and their stability.
 
 Sigma(y) = y (e - Phi) = y^2 dPhi/dy is the complexity: the logarithm of the number of minima of training loss e(y),
 divided by d. The lowest minima are at Sigma = 0, which is the maximum of Phi(y). The maximum of Phi is searched for,
@@ -90,7 +90,7 @@ def one_step(
     seed: int = 0,
     report: Callable[[], object] | None = None,
 ) -> OneStep:
-    """Solve the equations of one step of replica symmetry breaking on one branch: for the ground state or at a given y.
+    """Find the ground state, or the solution at a given y, with one step of replica symmetry breaking.
 
     Args:
         branch: "semantic" or "positional"
@@ -247,9 +247,10 @@ def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
 
 
 def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
-    """Return the gains D'/D of distances between two copies of message passing inside one minimum.
+    """Compute the factor by which one iteration multiplies the squared distance of two copies inside one minimum.
 
-    The gains are (scrambles, k). The distances D are `shares` (k,) of q1, at most 2 gap/q1.
+    The copies are copies of message passing. The factors D'/D (scrambles, k) are called gains. The squared distances D
+    are `shares` (k,) of q1, at most 2 gap/q1.
 
     The inner fields w and w' of the two copies differ by ``E(w_a - w'_a)^2 = D`` and have the weight
     ``exp(-y (M(w) + M(w'))/2)``. After one more iteration the squared distance is

@@ -36,7 +36,7 @@ def objective(e1, e2, h1, h2, w1, w2, V, variance):
 
 @njit(cache=True)
 def derivatives(s1, s2, h1, h2, t1, t2, variance):
-    """Return the gradient and the Hessian of the loss at fields h.
+    """Return the gradient and the Hessian of the loss, given the fields h and their attention.
 
     The result has the entries 1, 2 and 11, 12, 22. The attention S_aa at h is s_a.
     """
@@ -59,7 +59,7 @@ def derivatives(s1, s2, h1, h2, t1, t2, variance):
 
 @njit(cache=True)
 def loss_derivatives(h1, h2, t1, t2, variance):
-    """Return the `derivatives` of the loss at fields h."""
+    """Return the gradient and the Hessian of the loss at fields h, as in `derivatives`."""
     return derivatives(logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1)), h1, h2, t1, t2, variance)
 
 
@@ -119,11 +119,11 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def starts(w1, w2, t1, t2):
-    """Return the starts of descents in addition to `w`: points that minimise only one part of the objective.
+    """Return starting points of descents, each of which minimises only one part of the objective.
 
-    Two starts fit both rows of the teacher, or come close if no fields fit both, because the scores have the sum
-    (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero. One start has equal fields, for
-    which the scores of a row are equal.
+    They are used in addition to `w`. Two starts fit both rows of the teacher, or come close if no fields fit both,
+    because the scores have the sum (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero.
+    One start has equal fields, for which the scores of a row are equal.
     """
     t1, t2 = min(max(t1, 1e-3), 1.0 - 1e-3), min(max(t2, 1e-3), 1.0 - 1e-3)
     score1, score2 = log(t1 / (1.0 - t1)), log(t2 / (1.0 - t2))
@@ -161,7 +161,7 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """Return the lower of the two minima that descents from `kept` (2, 2) reach, and its `hessian`.
+    """Return the lowest minimum that descents from two stored minima `kept` (2, 2) reach, and its `hessian`.
 
     The second start may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
     """
@@ -194,11 +194,12 @@ def forces(w, t, V, variance):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
-    """Return ten entries of `equations.Averages` for each scramble, without the constant of the loss.
+    """Return averages over the fields of two tokens for each scramble, without the constant of the loss.
 
-    The net z is (scrambles, N, 4). The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab.
-    If `anew`, the function searches for the proximal points and stores the two lowest minima of each point in `lowest`
-    (scrambles, N, 2, 2). Otherwise descents start from the minima in `lowest`.
+    They are ten entries of `equations.Averages`. The net z is (scrambles, N, 4). The parameters of the loss are from
+    `equations.loss_of`, with lean_a = A_aa - A_ab. If `anew`, the function searches for the proximal points and stores
+    the two lowest minima of each point in `lowest` (scrambles, N, 2, 2). Otherwise descents start from the minima in
+    `lowest`.
     """
     sums = np.zeros((len(z), 10))
     root = sqrt(q)
