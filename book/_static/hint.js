@@ -8,7 +8,7 @@
   const WAYS = {gd: {rate: 2, every: 5}, lbfgs: {every: 1}};
   const ENDS = {semantic: "semantic", positional: "positional", neither: "neither", "still moving": "still moving", zero: "shrunk to zero"};
   const SHARES = Array.from({length: 33}, (_, i) => (i - 16) / 8);  // of both minima, with their mirror images
-  const STEPS = {ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, Home: -100, End: 100};  // hundredths
+  const STEPS = {ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10, Home: -100, End: 100};  // hundredths
   const SETTLED = 300;  // milliseconds after the last move
   const {state, withError, follow, copy} = explorer, theory = window.explorerTheory;
   const [picture, handle, select, button, tally] = [".hint-plane svg", ".hint-handle", "select", "button", ".hint-tally"]
@@ -38,7 +38,7 @@
   }
 
   function drawTerrain() {
-    const {group, line, text} = layer("terrain"), kept = surfaces.filter(({stayed}) => stayed);
+    const {group, line, text} = layer("terrain"), names = layer("names").text, kept = surfaces.filter(({stayed}) => stayed);
     const axis = (turn, ruler) => group.append("g").attr("class", "axis").attr("transform", turn).call(ruler.ticks(5).tickSizeOuter(0));
     root.dataset.deeper = "";
     if (kept.length >= FEWEST) {
@@ -49,13 +49,12 @@
       ["positional", "semantic"].forEach((name, k) => {
         const depth = withError(measured(kept.map(surface => surface.minima[k].loss)), 1e3);
         const [left, top] = name === "semantic" ? [x(0) + 24, y(minima[1].theta) - 4] : [x(minima[0].m), y(0) + 40];
-        text(`valley ${name}`, left, top, `${name} valley`);
-        text(`valley ${name}`, left, top + 14, depth);
+        names(`valley ${name}`, left, top, `${name} valley`);
+        names(`valley ${name}`, left, top + 14, depth);
         const mirror = name === "semantic" ? [x(0) - 24, y(-minima[1].theta) + 4] : [x(-minima[0].m), top];
-        text(`mirror ${name}`, ...mirror, "mirror image");
+        names(`mirror ${name}`, ...mirror, "mirror image");
       });
     }
-    line("rail", `M${x(0)} ${y(0)}V${y(1)}`);
     text("teacher", x(0), y(1) - 8, "the teacher");
     axis("translate(0,314)", d3.axisBottom(x));
     axis("translate(42,0)", d3.axisLeft(y));
@@ -72,11 +71,11 @@
       const last = path.at(-1);
       if (!last || (still && !last.valley)) continue;
       if (!still) line("trail", d3.line(({m}) => x(m).toFixed(1), ({theta}) => y(theta).toFixed(1))(path));
-      dot(`ball ${last.valley ?? "rolling"}`, 4, x(last.m), y(last.theta));
+      dot(`ball ${last.valley ?? "still moving"}`, 4, x(last.m), y(last.theta));
     }
     line("rail", `M${x(0)} ${y(hint)}V${y(1)}`);
     dot("start", 8, x(0), y(hint));
-    text("from", x(0) - 14, y(hint) + 4, from());
+    text("from", x(0) - 28, y(hint) + 4, from());
     handle.style.top = `${100 * y(hint) / 350}%`;
     Object.assign(handle, {ariaValueNow: hint, ariaValueText: from()});
   }
@@ -85,11 +84,14 @@
   function showTally(done) {
     const ends = paths.map(path => path.at(-1)?.valley).filter(Boolean), {text, dot} = layer("said");
     const count = Object.fromEntries(Object.keys(ENDS).map(end => [end, ends.filter(other => other === end).length]));
+    count["still moving"] += paths.length - ends.length;
     const {deeper} = root.dataset, goal = deeper || "semantic";
-    text("instruction strong", 48, 24, "Drag the ring up:");
-    text("instruction", 48, 40, "to give a hint");
+    if (hint < 0.8) {  // there the words beside the ring need the place
+      text("instruction strong", 48, 24, "Drag the ring up:");
+      text("instruction", 48, 40, "to give a hint");
+    }
     if (paths.length) {
-      text(`found ${goal}`, 388, 32, done ? `${count[goal]} of ${SETS}` : `${ends.length} of ${SETS}`);
+      text(`found ${done ? goal : ""}`, 388, 32, done ? `${count[goal]} of ${SETS}` : `${ends.length} of ${SETS}`);
       text("result", 388, 50, done ? deeper ? "reach the deeper valley" : `reach the ${goal} valley` : "have come to rest");
       text("result", 388, 64, `by ${way()}`);
     }

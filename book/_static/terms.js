@@ -1,5 +1,6 @@
-/* What a link leads to opens beside it: a word's meaning, an equation, a figure, an article. On hover, on focus, and at
-   the first touch, of which the second one follows the link; Escape closes it. */
+/* What a link leads to opens beside it: a word's meaning, an equation, a figure, an article. It opens on hover and on
+   focus, and Escape closes it. A touch opens the meaning of a word, an equation or an article, and a second touch follows
+   the link. A touch on a link to a page follows the link at once. */
 (() => {
   const key = link => decodeURIComponent(`${link.pathname.split("/").pop().replace(".html", "")}${link.hash}`);
   const links = [...document.querySelectorAll(".bd-article a[href*='#']")].filter(link => key(link) in PREVIEWS);
@@ -47,7 +48,7 @@
   for (const link of links) {
     if (link.matches(".term") && link.querySelector(".math"))
       link.setAttribute("aria-label", decodeURIComponent(link.hash.slice("#term-".length)));
-    link.addEventListener("pointerdown", event => { first = event.pointerType === "touch" && shown !== link; });
+    link.addEventListener("pointerdown", event => { first = event.pointerType === "touch" && shown !== link && !PREVIEWS[key(link)].startsWith("<img"); });
     link.addEventListener("click", event => {
       if (first) event.preventDefault();
       first = false;

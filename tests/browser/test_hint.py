@@ -114,7 +114,7 @@ def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hin
     assert job["seeds"] == page.evaluate(JOB, "rolls")["seeds"]
     given = [*surfaces(job, np.random.default_rng(3))]
     page.evaluate(ANSWER, ["planes", given])
-    words = page.locator(".hint .terrain .valley").all_text_contents()
+    words = page.locator(".hint .names .valley").all_text_contents()
     for k, name in enumerate(("positional", "semantic")):
         depth = Measured.mean([1e3 * surface["minima"][k]["loss"] for surface in given[2:]])
         value, error = map(float, words[words.index(f"{name} valley") + 1].split(" ± "))

@@ -43,13 +43,16 @@ CLAIMS = {
     r"most students that start on the positional encoding and are trained with L-BFGS remain in the": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2.4") > 0.5
     ),
-    r"Well beyond this border, most students that start on the encoding remain positional. Most students that gradient "
-    r"descent trains from random weights also end on the positional side": lambda: (
+    r"Beyond this border, up to $\alpha=1.8$, most students that start on the encoding remain positional. Most students "
+    r"that gradient descent trains from random weights also end on the positional side": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2") > 0.5
         and stay("gradient descent from random weights", "1.1 < alpha < 2") > 0.5
     ),
     r"most students that L-BFGS trains from random weights end on the semantic side": lambda: (
         stay("L-BFGS from random weights", "alpha > 1.1") < 0.5
+    ),
+    r"At $\alpha=3$ most students end on the semantic side in all three cases": lambda: (
+        page.starts.query("omega == 0.1 and alpha == 3").groupby("optimizer")["semantic_side"].mean().gt(0.5).all()
     ),
     r"$d\ge500$, all students that start on the encoding remain positional up to $\alpha=2.3$": lambda: (
         stay("L-BFGS from the encoding", "d >= 500 and alpha < 2.4") == 1
