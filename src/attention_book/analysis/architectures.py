@@ -80,7 +80,7 @@ def compare_thresholds(usual, thresholds, table):
 
 
 def compare_with_theory(pairs, power=1.0):
-    """Return a table that compares theory with results of students, which are extrapolated to infinite d.
+    """Return a table that compares theory with the results of students extrapolated to infinite d.
 
     The columns are `case`, `alpha` and `quantity`; `theory` and `limit` (students at infinite d) with their errors;
     `chi2` of the extrapolation; and `sigma_off`, students minus theory in units of the combined standard error.

@@ -45,7 +45,7 @@ def rows_of(lines, what):
 
 
 def losses_of(lines, branch, name):
-    """Return a loss at the minimum of one branch, with alpha as rows and omega as columns.
+    """Return a loss at the minimum of one branch, with a row per alpha and a column per omega.
 
     If the minimum does not exist, the loss of the solution with m = theta = 0 takes its place.
     """
@@ -77,7 +77,7 @@ def curve(lines, what, along="omega"):
 
 
 def borders_of(lines):
-    """Return the alphas at which the semantic minimum begins and the positional minimum ends.
+    """Return the alphas at which the semantic minimum appears and the positional minimum disappears.
 
     The result has, for each branch, a frame of alpha and alpha_error by omega.
     """
@@ -142,7 +142,7 @@ def last_fall(alphas, means):
 
 
 def crossings(table, gap, along="omega"):
-    """Return the alpha at which a gap crosses zero, for each value of a column.
+    """Return the alpha at which a loss gap crosses zero, separately for each value of a column.
 
     The result has alpha and alpha_error, see `crossing`.
 

@@ -84,7 +84,7 @@ def _stopped_by_sigterm(stops):
 
 
 def _origin(options):
-    """Return the origin of the numbers: the command with all of its options, the version and the commit."""
+    """Return a dictionary that records the command, all of its options, the version and the commit."""
     given = {name: value for name, value in vars(options).items() if name not in ("command", "json", "quiet")}
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     return origin_of(command=options.command.__name__, **plain)

@@ -60,7 +60,7 @@ def assignments(source):
 
 
 def profile_values(text, profile):
-    """Return the values that a profile sets for the parameters of a notebook.
+    """Return the values of a notebook's parameters that a profile, such as "laptop", sets.
 
     The values are the name of the profile, and sizes from the file "profiles.toml".
     """
@@ -232,7 +232,7 @@ def _banner(changed, smaller, published):
 
 
 def _change_caption(options, changed):
-    """Add the changed values to the caption of a figure, and replace the description of the published figure."""
+    """Add the changed parameters to the caption of a figure, and replace its alternative text."""
     if caption := options.get("figure", {}).get("caption"):
         options["figure"]["caption"] = f"With {changed}. {caption}"
     if "alt" in options.get("image", {}):

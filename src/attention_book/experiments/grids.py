@@ -53,7 +53,7 @@ def register(cell_type, name, fixed=None):
 
 
 def cells_of(name, cell_type, table, **changes):
-    """Return the cells that a table of sizes defines (see `register`).
+    """Return the cells that a table of parameters defines (see `register`).
 
     changes: values that replace values of the table, or parameters of the task that the cells share.
     """

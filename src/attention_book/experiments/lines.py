@@ -198,7 +198,7 @@ class OnNets:
 
     @property
     def quadrature(self) -> dict:
-        """The options of the quadrature: the number of scrambles and their seed."""
+        """The options of the quadrature: the number of scrambled point sets and their seed."""
         return {"scrambles": self.scrambles, "seed": self.seed}
 
 

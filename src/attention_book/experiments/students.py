@@ -98,7 +98,7 @@ class StudentCell(OnData):
         return {}
 
     def seen(self, data):
-        """Return the training set as the students of this cell see it, by default unchanged."""
+        """Return the training set that the students of this cell receive, by default `data` itself."""
         return data
 
 

@@ -15,7 +15,7 @@ EQUAL = "black"  # colour of frames around equal tokens; red stands for the sema
 
 
 def shown_sequences(text):
-    """Return the three sequences of the paper as token numbers, followed by the reader's own sequence.
+    """Return the three sequences of the paper as token numbers, followed by the reader's own sequence if there is one.
 
     text: the reader's sequence, ten letters; empty if there is none.
     """

@@ -166,7 +166,10 @@ def shared_text(comparison):
 
 
 def _shared_values(parameters):
-    """Return the parameters that several rows have in common; for a single row there are none."""
+    """Return the parameters that several rows have in common.
+
+    The result is empty for a single row.
+    """
     first, *others = parameters
     return {name: value for name, value in first.items() if others and all(o.get(name) == value for o in others)}
 

@@ -31,7 +31,7 @@ def wide_svg(figure):
 
 
 def _lay_out(figure):
-    """Transpose a grid with more rows than columns, or put a square grid into a single row."""
+    """Transpose a grid of panels with more rows than columns, or put a square grid into a single row."""
     panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
     rows, columns = panels[0].get_subplotspec().get_gridspec().get_geometry()
     shape = (1, rows * columns) if rows == columns else (columns, rows)

@@ -108,7 +108,7 @@ def search(cell):
 
 
 def search_first(cell):
-    """Return the first two rows of `search`, which belong to the start without noise."""
+    """Run `search` from the start without noise only, and return its first two rows."""
     return search(replace(cell, count=1, temperatures=()))
 
 

@@ -78,7 +78,7 @@ FURTHER_SPECTRA = {
 
 
 def _law_axes(laws):
-    """Return two tables of tasks and alphas for power-law spectra: for both starts, and for the semantic start."""
+    """Return two tables of tasks and alphas for power-law spectra, one of them for the semantic start alone."""
     losses, errors = (
         [(power_law(*law), alpha) for law, alphas in laws.items() for alpha in alphas[kind]] for kind in (0, 1)
     )

@@ -94,7 +94,7 @@ def run_of(cell, seed):
 
 
 def train_exchanged(cell):
-    """Train a transformer with the start and the data of given runs, and return a row for each tested epoch.
+    """Train a transformer with the initial weights and the data of given runs, and return a row for each tested epoch.
 
     The tested epochs are all epochs up to the fourth, then every fifth epoch, and the last epoch.
 
