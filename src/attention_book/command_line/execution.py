@@ -100,7 +100,7 @@ def keep(notebook, done, inputs, seconds):
 
 
 def _run(path, text, values, bar):
-    """Execute the notebook file `path` in place, in the working directory of its source file."""
+    """Execute the notebook file `path` in place, with the folder of its source file as working directory."""
     # The remaining time is not shown, because one cell may take nearly all of the time.
     progress = bar and {"desc": text.stem, **bar_or_lines("{elapsed} so far")}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}

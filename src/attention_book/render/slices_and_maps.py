@@ -104,7 +104,7 @@ def draw_losses(table, lines, marks=()):
 
 
 def theory_curves(lines, *names, line=None, whose=""):
-    """Return theoretical curves with their labels, colours and line styles, as arguments for `draw_maps`.
+    """Return theoretical curves with their labels, colours and line styles, as `draw_maps` expects them.
 
     A curve that the lines of theory lack is left out.
 
