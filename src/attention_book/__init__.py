@@ -1,4 +1,4 @@
-"""The code of the book about the science of `attention_phases`.
+"""The package that computes, stores and shows the results of the book.
 
 Notebooks import this package as `book` and use the names listed in `NAMES`.
 

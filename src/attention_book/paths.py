@@ -45,7 +45,7 @@ def stored_table(name):
 
 
 def notebook_name(text):
-    """Return the short name of a text notebook, such as "fig02" for "fig02_slice.md".
+    """Return the short name of a notebook file, such as "fig02" for "fig02_slice.md".
 
     A notebook that is not about a figure or a table of the paper has the name of its file.
 
@@ -56,7 +56,7 @@ def notebook_name(text):
 
 
 def notebooks():
-    """Return a dictionary of the files of all text notebooks, with their short names as keys.
+    """Return a dictionary of all notebook files, with their short names as keys.
 
     The figures and tables of the paper come first.
     """
@@ -66,10 +66,10 @@ def notebooks():
 
 
 def read_edited(path):
-    """Return the text of a file that people edit, without the byte order mark that some editors add."""
+    """Return the content of a text file without the byte order mark that some editors add."""
     return path.read_text(encoding="utf-8-sig")
 
 
 def title(markdown):
-    """Return the first heading of a page's Markdown source."""
+    """Return the first top-level heading of a page's Markdown source."""
     return re.search(r"^# (.*)$", markdown, re.MULTILINE)[1]

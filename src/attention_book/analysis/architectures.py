@@ -1,4 +1,4 @@
-"""The analysis of students of other architectures: tables, thresholds, and a comparison with theory."""
+"""The analysis of students of non-standard architectures: tables, thresholds, and a comparison with theory."""
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ def standard_student_theory(profile):
 
 
 def branch_tables(lines):
-    """Return data frames of the two branches and of the gap between their losses, with alpha as the index.
+    """Return data frames of the two branches of solutions and of the gap between their losses, with alpha as the index.
 
     The three frames are in a dictionary by name. A frame is empty if the lines have no such rows.
     """
@@ -80,7 +80,7 @@ def compare_thresholds(usual, thresholds, table):
 
 
 def compare_with_theory(pairs, power=1.0):
-    """Return a comparison of theory with the results of students, extrapolated to infinite d.
+    """Return a table that compares theory with the results of students extrapolated to infinite d.
 
     The columns are `case`, `alpha` and `quantity`; `theory` and `limit` (students at infinite d) with their errors;
     `chi2` of the extrapolation; and `sigma_off`, students minus theory in units of the combined standard error.
@@ -104,12 +104,13 @@ def compare_with_theory(pairs, power=1.0):
 
 
 def extrapolate(table, quantity, power=1.0):
-    """Extrapolate a quantity to infinite d, and return its `Measured` value and the chi^2 of the fit.
+    """Extrapolate a quantity to infinite d, and return the limit with its error and the chi^2 of the fit.
 
-    The value is for a teacher with ``|Q*|^2 = d``. The quantity is assumed to approach its limit as 1/d^power. Most of
-    the variance between data sets comes from the length of the teacher. This length is known, and it is 1 (in units of
-    sqrt(d)) in the limit. The function ``value + slope/d^power + response (|Q*|^2/d - 1)`` is fitted to all data sets,
-    with variances in proportion to 1/d. chi^2 compares this fit with a fit that has a free value for each d.
+    The limit is a `Measured` value for a teacher with ``|Q*|^2 = d``. The quantity is assumed to approach its limit as
+    1/d^power. Most of the variance between data sets comes from the length of the teacher. This length is known, and it
+    is 1 (in units of sqrt(d)) in the limit. The function ``value + slope/d^power + response (|Q*|^2/d - 1)`` is fitted
+    to all data sets, with variances in proportion to 1/d. chi^2 compares this fit with a fit that has a free value for
+    each d.
 
     table: students in several dimensions d, with the column `length` for ``|Q*|^2/d - 1``.
     """
@@ -122,7 +123,7 @@ def extrapolate(table, quantity, power=1.0):
 
 
 def teacher_lengths(table, cell_type):
-    """Return how much the squared length of each row's teacher exceeds d, as a fraction of d.
+    """Return the relative difference between the teacher's squared length and d, for each row of a table.
 
     The result is ``|Q*|^2/d - 1``, which tends to 0 for large d. The teacher is drawn again from the cell's generator,
     because it is the first thing that a cell of this type draws.

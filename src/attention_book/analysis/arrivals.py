@@ -1,4 +1,4 @@
-"""A classification of runs from random starts by the minimum that they reach.
+"""A classification of training runs from random starts by the minimum that each run reaches.
 
 The landing page uses this classification, too.
 """
@@ -25,7 +25,7 @@ def cosines(table, sigma):
 
 
 def classify(table, sigma, close=CLOSE_COSINE):
-    """Classify each run by the basin in which it ended, and return the frame of runs with new columns.
+    """Classify each training run by the basin in which it ended, and return the runs with new columns.
 
     The new columns are both cosines, the `side` of the larger cosine, and the `basin`. A run whose gradient is larger
     than `SMALL_GRADIENT` is "still moving". Any other run ended in the basin of its side if both cosines are within
@@ -46,7 +46,7 @@ def classify(table, sigma, close=CLOSE_COSINE):
 
 
 def shares_of_basins(runs):
-    """Return the share of runs that ended in each basin, with a row for each optimiser, alpha, d and basin.
+    """Return the share of runs that ended in each basin, for every combination of optimiser, alpha and d.
 
     Runs on one data set may resemble each other. Therefore `low` and `high` are Wilson's interval at 95 % for the
     number of independent runs that has the same variance.
@@ -64,7 +64,9 @@ def shares_of_basins(runs):
 
 
 def _independent_runs(hits, share):
-    """Return how many independent runs would give a share with the same variance as these runs.
+    """Return the effective number of independent runs among runs that share data sets.
+
+    So many independent runs would give a share with the same variance.
 
     hits: outcomes, 0 or 1, grouped by data set.
     """

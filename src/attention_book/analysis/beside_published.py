@@ -1,4 +1,4 @@
-"""A comparison of our results with published thresholds, with published students, and with the authors' tables.
+"""A comparison of our results with published thresholds, published results of students, and the authors' tables.
 
 `data/authors_tables.py` makes the stored comparison of the authors' tables from a checkout of their repository.
 """
@@ -28,7 +28,7 @@ SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # sums over two
 
 
 def cause(known, ours, by_rule):
-    """Return the reason why a number of the published theory differs from ours: "quadrature" or "cause unknown".
+    """Return the reason why a published theoretical value differs from ours: "quadrature" or "cause unknown".
 
     The cause is "quadrature" if the published rules, run here, account for 80 to 120 % of the difference, within its
     error. If the rules give no number (NaN), the cause is unknown.
@@ -47,7 +47,7 @@ def threshold_by_rule(rules, kind, omega):
 
 
 def thresholds_beside_published(table, rules):
-    """Return a comparison of our thresholds with the thresholds of the published theory.
+    """Return a table that compares our thresholds with the thresholds of the published theory.
 
     The result is a frame from `published.compare`. A crossing that a coarse grid does not resolve is left out.
 
@@ -73,7 +73,7 @@ def thresholds_beside_published(table, rules):
 
 
 def sizes_beside_published(table, task, names):
-    """Return a comparison of our students in growing dimension with the published students.
+    """Return a table that compares our students with the published students in each dimension.
 
     The published students are in Figure 7 and in the left panel of Figure 3. The result is a frame from
     `published.compare`.
@@ -96,7 +96,7 @@ def sizes_beside_published(table, task, names):
 
 
 def encodings(cells):
-    """Return how much the linear model's test error increases, in each cell, if the model also reads the positions."""
+    """Return how much reading the positions increases the linear model's test error, for each row of `cells`."""
     where = ["matrix", "sigma", "omega", "d"]
 
     def added(row):
@@ -109,7 +109,7 @@ def encodings(cells):
 
 
 def ours(rows):
-    """Return the means of our students over data sets, with standard errors and the number of data sets.
+    """Return means of our students' results over data sets, with standard errors and the number of data sets.
 
     The columns are `CELL`, optimizer, quantity, ours, ours_error and instances.
 

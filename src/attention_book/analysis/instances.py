@@ -18,7 +18,7 @@ MEAN_COLUMNS = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
 def size_of(students, name):
-    """Return the number of data sets and the dimension of students, in a dictionary.
+    """Return a dictionary with the number of data sets and the dimension of the students.
 
     name: first part of the keys, before "_seeds" and "_dimension".
     """
@@ -39,10 +39,10 @@ def with_errors(groups):
 
 
 def frame_of(measured, names, column="alpha"):
-    """Convert a dictionary of `Measured` values to a data frame, with a row for each value.
+    """Convert a dictionary of values with standard errors to a data frame, with a row for each key.
 
-    The value is in `column`, and its error is in the column with the suffix "_error". The values of the dictionary may
-    also be dictionaries of several `Measured`, by name of the column.
+    A `Measured` value is in `column`, and its error is in the column with the suffix "_error". The values of the
+    dictionary may also be dictionaries of several `Measured`, by name of the column.
 
     names: name of the index, or a list of names if the keys are tuples.
     """
@@ -85,7 +85,7 @@ def wilson(share, count):
 
 
 def instance_means(table, along="alpha"):
-    """Return the means of `MEAN_COLUMNS` over data sets, with standard errors.
+    """Return the means of the columns `MEAN_COLUMNS` over data sets, with standard errors.
 
     The rows are by start and by `along` ("alpha" or "d"). All students must have the same optimiser. The frame also has
     the root mean squares "m_rms" and "theta_rms", for overlaps whose sign is random.
@@ -109,7 +109,7 @@ def absolute_means(table, sigma, along="alpha"):
 
 
 def seed_table(table, start, quantity):
-    """Return a quantity of the students trained from one start, with alpha as rows and seeds as columns.
+    """Return one quantity of the students trained from one start, with a row per alpha and a column per seed.
 
     All students must have the same optimiser.
     """
@@ -145,7 +145,7 @@ def advantage(table):
 
 
 def gap_map(table, gap):
-    """Return the mean of a gap over data sets, with alpha as rows and omega as columns.
+    """Return the mean of a loss gap over data sets, with a row per alpha and a column per omega.
 
     gap: a function such as `training_gap`; all students have one optimiser.
     """
@@ -192,7 +192,7 @@ def gaps(table):
 
 
 def root(rows, controls=CONTROLS):
-    """Return the alpha at which the mean gap over data sets vanishes, and the slope of the gap there.
+    """Return the alpha at which the mean loss gap over data sets is zero, and the slope of the gap at this alpha.
 
     Both are `Measured` values in a dictionary. They are NaN if the gap does not change from positive to negative within
     the range of alphas.
@@ -250,7 +250,7 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Fit a straight line in d^-power to measured values, and return its value at infinite d and the chi^2.
+    """Fit a straight line in d^-power to measured values, and return its limit at infinite d and its chi^2.
 
     The error of the limit is the error of the fit.
     """
@@ -288,7 +288,7 @@ def minimum_responses(table):
 
 
 def crossing_limits(table):
-    """Return the alphas at which the gap of the experiment "crossing" vanishes, for each d and for infinite d.
+    """Return the alphas at which the semantic and positional training losses cross, for each d and for infinite d.
 
     The first frame has alpha and slope by omega and d. The second frame has the limit of alpha at infinite d, by omega.
     """

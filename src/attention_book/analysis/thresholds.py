@@ -18,7 +18,7 @@ SHIFT_COLUMNS = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") fo
 
 
 def line_cells(profile, omegas):
-    """Return the cells whose theoretical results `theory_lines` reads."""
+    """Return the cells whose results `theory_lines` reads, one for each omega."""
     return [LineCell("fig03_theory", Task(omega=omega), **LINE[profile]) for omega in omegas]
 
 
@@ -45,7 +45,7 @@ def rows_of(lines, what):
 
 
 def losses_of(lines, branch, name):
-    """Return a loss at the minimum of one branch, with alpha as rows and omega as columns.
+    """Return a loss at the minimum of one branch, with a row per alpha and a column per omega.
 
     If the minimum does not exist, the loss of the solution with m = theta = 0 takes its place.
     """
@@ -56,7 +56,9 @@ def losses_of(lines, branch, name):
 
 
 def alpha_of(line, what):
-    """Return the `Measured` alpha of a threshold, or NaN if the threshold does not exist.
+    """Return the alpha of a threshold with its error, or NaN if the threshold does not exist.
+
+    The result is a `Measured` value.
 
     what: label of the threshold, such as "critical", or of an end or a border of a branch.
     """
@@ -75,7 +77,7 @@ def curve(lines, what, along="omega"):
 
 
 def borders_of(lines):
-    """Return the alphas at which the semantic minimum begins and the positional minimum ends.
+    """Return the alphas at which the semantic minimum appears and the positional minimum disappears.
 
     The result has, for each branch, a frame of alpha and alpha_error by omega.
     """
@@ -83,7 +85,7 @@ def borders_of(lines):
 
 
 def is_minimum(borders, branch, omega, alpha):
-    """Return whether a branch is a minimum at the given alphas, for one omega.
+    """Return whether the solutions of a branch are minima at the given alphas, for one omega.
 
     The result holds only at alphas where the branch exists.
 
@@ -96,9 +98,9 @@ def is_minimum(borders, branch, omega, alpha):
 
 
 def branches(line):
-    """Return a data frame for each branch and each gap, with alpha as the index.
+    """Return a dictionary of data frames, one for each branch and each loss gap, with alpha as the index.
 
-    The frames are in a dictionary by name. The frames of both minima also have a row at alpha_c.
+    The frames of both minima also have a row at alpha_c.
     """
     names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
     names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
@@ -140,7 +142,7 @@ def last_fall(alphas, means):
 
 
 def crossings(table, gap, along="omega"):
-    """Return the alpha at which a gap crosses zero, for each value of a column.
+    """Return the alpha at which a loss gap crosses zero, separately for each value of a column.
 
     The result has alpha and alpha_error, see `crossing`.
 
@@ -177,7 +179,10 @@ def shift_against_control(gaps, control):
 
 
 def _sum_error(values):
-    """Return the error of a sum over alphas, each term being a mean over the independent data sets (A, S)."""
+    """Return the standard error of a sum over alphas of means over independent data sets.
+
+    values: one row for each alpha and one column for each data set, (A, S).
+    """
     return (values.var(1, ddof=1).sum() / values.shape[1]) ** 0.5
 
 
@@ -197,10 +202,10 @@ def threshold_shifts(table, control, along="omega"):
 
 
 def mean_of(values, errors):
-    """Return the mean of several numbers and its standard error, as `Measured`.
+    """Return the mean of several numbers and its standard error.
 
-    The errors of the numbers must be independent, as for shifts on different data sets. The result is NaN if there are
-    no numbers.
+    The errors of the numbers must be independent, as for shifts on different data sets. The result is a `Measured`
+    value, or NaN if there are no numbers.
     """
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else NO_VALUE
 

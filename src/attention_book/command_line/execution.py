@@ -1,4 +1,4 @@
-"""The execution of a text notebook with given parameters, for the whole book or for a single page.
+"""The execution of MyST Markdown notebooks with given parameters, for the whole book or for a single page.
 
 A notebook is executed anew if anything that it depends on has changed. An executed notebook is written whole or not at
 all.
@@ -56,7 +56,7 @@ def isolated_kernels():
 
 
 def execute(text, folder, values, changes=None, force=False, bar=False):
-    """Execute a text notebook if its inputs have changed, and return whether it was executed.
+    """Execute a MyST Markdown notebook if its inputs have changed, and return whether it was executed.
 
     text: Path of the notebook, a file in MyST Markdown.
 
@@ -100,7 +100,7 @@ def keep(notebook, done, inputs, seconds):
 
 
 def _run(path, text, values, bar):
-    """Execute the notebook at `path` in place, with its kernel in the folder of the text."""
+    """Execute the notebook file `path` in place, with the folder of its source file as working directory."""
     # The remaining time is not shown, because one cell may take nearly all of the time.
     progress = bar and {"desc": text.stem, **bar_or_lines("{elapsed} so far")}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
@@ -144,7 +144,7 @@ def with_ids(notebook):
 
 
 def _strip_run(notebook, inputs):
-    """Return an executed notebook without times and paths, so that the same inputs give the same file."""
+    """Remove times and paths from an executed notebook, so that the same inputs give the same file."""
     notebook.metadata.pop("papermill", None)
     notebook.metadata["inputs"] = inputs
     for cell in with_ids(notebook).cells:

@@ -67,7 +67,7 @@ def main(arguments=None):
 
 @contextmanager
 def _stopped_by_sigterm(stops):
-    """Let SIGTERM stop the work like Ctrl-C, and append the signal to `stops`.
+    """Make SIGTERM stop the program like Ctrl-C, and append the signal to `stops`.
 
     A cluster sends SIGTERM to end a job.
     """
@@ -84,7 +84,7 @@ def _stopped_by_sigterm(stops):
 
 
 def _origin(options):
-    """Return the origin of the numbers: the command with all of its options, the version and the commit."""
+    """Return a dictionary that records the command, all of its options, the version and the commit."""
     given = {name: value for name, value in vars(options).items() if name not in ("command", "json", "quiet")}
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     return origin_of(command=options.command.__name__, **plain)
@@ -99,7 +99,7 @@ def _json(result, problem):
 
 
 def _complain(message, code=1):
-    """Print an error message on one line of stderr, whatever characters it contains, and return the exit code."""
+    """Print an error message on one line of stderr, and return the exit code."""
     print(" ".join(str(message).split()), file=sys.stderr)
     return code
 
@@ -130,7 +130,7 @@ class _Version(argparse.Action):
 
 
 def parser():
-    """Return the parser of the command line.
+    """Return the argument parser of the program `attention-phases`.
 
     The parsed options include `command`, the function of the chosen command.
     """

@@ -49,7 +49,7 @@ def published_values(text):
 
 @cache  # parsing a text takes longer than all other work on a figure
 def _parameter_cells(content):
-    """Return the source of each parameters cell of a text."""
+    """Return the source of each notebook cell that has the tag "parameters"."""
     cells = jupytext.reads(content, ".md").cells
     return [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", ())]
 
@@ -60,7 +60,7 @@ def assignments(source):
 
 
 def profile_values(text, profile):
-    """Return the values that a profile sets for the parameters of a notebook.
+    """Return the values of a notebook's parameters that a profile, such as "laptop", sets.
 
     The values are the name of the profile, and sizes from the file "profiles.toml".
     """
@@ -106,7 +106,7 @@ def shell_values(text, settings):
 
 
 def texts_of(settings):
-    """Split settings of the form "name=value" into a dictionary of texts."""
+    """Split settings of the form "name=value" into a dictionary of strings."""
     values = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -119,7 +119,7 @@ def texts_of(settings):
 
 
 def parse_value(text):
-    """Parse a text as a Python literal or as a matrix "a,b;c,d", or else return the text itself."""
+    """Parse a string as a Python literal or as a matrix "a,b;c,d", or else return it unchanged."""
     try:
         if ";" in text:
             return [ast.literal_eval(f"[{row}]") for row in text.split(";")]
@@ -129,14 +129,14 @@ def parse_value(text):
 
 
 def format_value(value):
-    """Format a value as text for the option `--set`."""
+    """Format a value as a string for the option `--set`."""
     if isinstance(value, list) and isinstance(value[0], list):
         return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value)
     return json.dumps(value)
 
 
 def _convert_like(like, value):
-    """Return a value with the type of `like`, or raise TypeError.
+    """Convert a value to the type of `like`, or raise TypeError.
 
     A whole number is accepted as a float. Where a list is needed, one value counts as a list of one.
     """
@@ -154,7 +154,7 @@ def _convert_like(like, value):
 
 
 def changed_values(text, changes):
-    """Return the changed parameters whose values differ from the published values of a notebook."""
+    """Return the entries of `changes` that differ from the published values of a notebook."""
     published = published_values(text)
     return {name: value for name, value in changes.items() if value != published[name]}
 
@@ -186,7 +186,7 @@ def with_banner(notebook, text, sizes, changes):
 
 
 def _name(title, text):
-    """Return the title of a page without its claim: "# Figure 2", or the name of the text (a Path).
+    """Return a short title for a page, such as "# Figure 2", or else a title made from the name of its file.
 
     The label of the page stays in front of the title.
     """
@@ -196,7 +196,10 @@ def _name(title, text):
 
 
 def _says_nothing_published(cell):
-    """Return whether a cell shows neither sentences nor comparisons with published numbers on its page."""
+    """Return whether an executed cell can remain on a page with changed parameters.
+
+    Such a cell shows neither sentences nor comparisons with published numbers.
+    """
     if cell.cell_type == "markdown":
         return "remove-cell" in cell.metadata.get("tags", ())
     return not any(COMPARISON in output.get("metadata", {}) for output in cell.outputs)
@@ -229,7 +232,7 @@ def _banner(changed, smaller, published):
 
 
 def _change_caption(options, changed):
-    """Add the changed values to the caption of a figure, and replace the description of the published figure."""
+    """Add the changed parameters to the caption of a figure, and replace its alternative text."""
     if caption := options.get("figure", {}).get("caption"):
         options["figure"]["caption"] = f"With {changed}. {caption}"
     if "alt" in options.get("image", {}):

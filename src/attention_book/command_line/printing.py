@@ -1,4 +1,4 @@
-"""Readable text output of the book's programs, for any settings of Python and of the machine."""
+"""Formatting and printing of readable text, for any settings of Python and of the machine."""
 
 import inspect
 import sys
@@ -17,7 +17,7 @@ def docstring_of(thing):
 
 
 def print_anything():
-    """Make stdout escape the characters that its encoding lacks, as stderr does.
+    """Make stdout escape the characters that it cannot encode, as stderr does.
 
     The Greek letter alpha is then printed as \\u03b1.
     """
@@ -42,7 +42,7 @@ def readable_text(result):
 
 
 def _table(rows):
-    """Format rows (dicts with the same keys) in columns, with words aligned to the left and numbers to the right."""
+    """Format dicts with the same keys as the rows of a text table, with numbers aligned to the right."""
     lines = [[*rows[0]], *([_value_text(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     adjusts = [str.ljust if isinstance(value, str) else str.rjust for value in rows[0].values()]

@@ -1,4 +1,4 @@
-"""Tables of sizes that define the cells of an experiment: every combination of the sizes is a cell."""
+"""Tables of parameters that define the cells of an experiment: one cell for each combination of their values."""
 
 from dataclasses import fields, replace
 from inspect import signature
@@ -18,7 +18,7 @@ GRIDS = {}  # functions by name of the experiment, which return cells for a prof
 
 
 def grid(name, profile, **changes):
-    """Return the cells of the experiment `name` at the size of a profile.
+    """Return the cells of an experiment at the size of a profile, such as "laptop".
 
     changes: parameters that differ from the published ones.
     """
@@ -53,7 +53,7 @@ def register(cell_type, name, fixed=None):
 
 
 def cells_of(name, cell_type, table, **changes):
-    """Return the cells that a table of sizes defines (see `register`).
+    """Return the cells that a table of parameters defines (see `register`).
 
     changes: values that replace values of the table, or parameters of the task that the cells share.
     """

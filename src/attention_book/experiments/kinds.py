@@ -1,4 +1,4 @@
-"""The properties of a type of cells: how its results are computed, and how they are checked."""
+"""Types of cells: how the results of a cell are computed, and how they are checked."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -58,12 +58,12 @@ class Kind(NamedTuple):
 
 
 def compute_rows(cell, **options) -> list[dict]:
-    """Compute a cell of any kind, and return its rows."""
+    """Compute a cell of any type, and return its results as rows."""
     return cell.kind.worker(cell, **options)
 
 
 def displaced_runs(cell):
-    """Compute a cell several times, and return the rows of each run.
+    """Compute a cell several times, and return the results of each run as rows.
 
     All runs except the first start from displaced weights.
     """
@@ -71,5 +71,5 @@ def displaced_runs(cell):
 
 
 def with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:
-    """Return the tolerances of several columns and of their error columns."""
+    """Return a dictionary with the tolerances of several columns and of their error columns."""
     return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)

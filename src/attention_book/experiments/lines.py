@@ -1,4 +1,4 @@
-"""Cells that compute theory as a function of alpha, for the standard student and for other architectures."""
+"""Cells that compute theoretical results at several alphas, for the standard student and other architectures."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +39,7 @@ LINE = {
 
 
 def standard_line(cell) -> list[dict]:
-    """Compute the theory of a `LineCell`, and return its rows.
+    """Compute theoretical results for the standard student at several alphas, and return them as rows.
 
     Each row has a label `what` and, except for "baseline", an `alpha`.
 
@@ -53,6 +53,8 @@ def standard_line(cell) -> list[dict]:
       alphas. The `reason` is the reason of the solution beyond the end, or `NO_CONVERGENCE` if the end is known
       only to one step of alpha;
     - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
+
+    cell: a `LineCell`.
     """
     from attention_phases.quadrature import usual_points
     from attention_phases.theory import follow, linear_baseline, threshold
@@ -90,13 +92,15 @@ def standard_line(cell) -> list[dict]:
 
 
 def variant_line(cell) -> list[dict]:
-    """Compute the theory of an `ArchitectureLineCell`, and return its rows.
+    """Compute theoretical results for another architecture at several alphas, and return them as rows.
 
     There are rows for the linear model, limits, gaps, branches and thresholds. The branches are the branches of the
     cell. If the cell has alphas, only thresholds between these alphas are found, because a search over all alpha takes
     longer than the line. The rows "semantic limit" and so on, with `alpha_error`, are `ends.gain_crossing`. For rank 2
     the semantic branch separates continuously from the positional branch where the positional branch becomes a saddle.
     Semantic solutions before this limit are left out, because the asymmetry of the points would appear as theta.
+
+    cell: an `ArchitectureLineCell`.
     """
     from attention_phases.theory import follow, linear_baseline, threshold
     from attention_phases.theory.thresholds import COMPARED_BRANCHES, guess_from_known
@@ -123,7 +127,10 @@ def variant_line(cell) -> list[dict]:
 
 
 def mark(what, alpha):
-    """Return the row of a threshold, or of an end, a border or a limit of a branch."""
+    """Return a row with the label of a threshold, its alpha, and the error of alpha.
+
+    An end, a border or a limit of a branch has the same kind of row.
+    """
     return {"what": what, "alpha": alpha.value, "alpha_error": alpha.error}
 
 
@@ -138,7 +145,7 @@ def _branch_rows(task, branches):
 
 
 def _gap_rows(branches):
-    """Return the rows of the training losses minus the training loss of the positional branch."""
+    """Return rows with the training loss of other branches minus the training loss of the positional branch."""
     from attention_phases.theory.thresholds import loss_gap
 
     rows = []
@@ -169,13 +176,13 @@ def _limits(task, branches, **options):
 
 
 def prune(row):
-    """Return a row without the values that are infinite or NaN."""
+    """Return a row without its infinite and NaN values."""
     return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
 
 
 @dataclass(frozen=True)
 class OnNets:
-    """A cell that computes theory for one task.
+    """A cell that computes theoretical results for one task.
 
     Its quadrature has `points` points in each of `scrambles` scrambles.
 
@@ -191,13 +198,13 @@ class OnNets:
 
     @property
     def quadrature(self) -> dict:
-        """The options of the quadrature: the number of scrambles and their seed."""
+        """The options of the quadrature: the number of scrambled point sets and their seed."""
         return {"scrambles": self.scrambles, "seed": self.seed}
 
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A cell that computes theory as a function of alpha, or only thresholds if it has no alphas.
+    """A cell that computes theoretical results at several alphas, or only thresholds if it has no alphas.
 
     The worker is `standard_line`.
 
@@ -233,7 +240,7 @@ class LineCell(OnNets):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A cell that computes theory as a function of alpha for another architecture (see `variant_line`)."""
+    """A cell that computes theoretical results at several alphas for another architecture (see `variant_line`)."""
 
     kind: ClassVar = LineCell.kind._replace(worker=variant_line)
 

@@ -1,4 +1,4 @@
-"""The reader's own grids of cells, defined by named sizes in Python or in a TOML file."""
+"""User-defined grids of cells, given as named parameters in Python or in a TOML file."""
 
 import tomllib
 from dataclasses import fields
@@ -20,7 +20,7 @@ LIST_FIELDS = ("matrix", "spectrum", "clusters", "teachers")  # parameters of a 
 
 
 def own_cells(sizes, experiment):
-    """Return the cells that the reader's table of sizes defines (see `results.sweep`)."""
+    """Return the cells that a user-defined table of parameters describes (see `results.sweep`)."""
     table = USUAL_SIZES | dict(sizes)
     for name in table:
         check_choice("size", name, ("alpha", "d", *USUAL_SIZES, *TASK_FIELDS, *FORM_FIELDS))
@@ -37,7 +37,7 @@ def own_cells(sizes, experiment):
 
 
 def _listed(array):
-    """Return the numbers of an array rounded to 12 digits.
+    """Convert an array to a list, with floats rounded to 12 digits.
 
     Without rounding, 0.30000000000000004 and 0.3 would have different sentences.
     """
@@ -62,7 +62,7 @@ def _own_cell(experiment, **values):
 
 
 def read_grid(path):
-    """Read a table of sizes from a TOML file."""
+    """Read the parameters of a user-defined grid from a TOML file."""
     try:
         return tomllib.loads(read_edited(Path(path)))
     except ValueError as error:

@@ -33,7 +33,7 @@ READINGS = []  # name and changed parameters of each experiment that `read` has 
 
 
 def read(name, profile, task=None, **changes):
-    """Return the table of an experiment, with a row for each cell and start.
+    """Return the results of an experiment as a data frame, with a row for each cell and start.
 
     Each call is recorded in `READINGS`, so that a figure can name its data.
 
@@ -53,7 +53,7 @@ def read(name, profile, task=None, **changes):
 
 
 def read_cells(name, profile, cells):
-    """Return the table of given cells of an experiment.
+    """Return the results of given cells of an experiment as a data frame.
 
     The cells need not be in the grid of the experiment, and the call is not recorded in `READINGS`.
     """
@@ -77,7 +77,7 @@ def read_cells(name, profile, cells):
 
 
 def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu"):
-    """Train students for every combination of the given sizes, and return their table.
+    """Train students for every combination of the given parameters, and return the results as a data frame.
 
     If a sweep is stopped, the same call continues it.
 
@@ -143,11 +143,11 @@ def folder_of(profile):
 
 
 def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="cpu", in_process=False):
-    """Compute and export the cells that are neither in the store nor in the table, and return a `Summary`.
+    """Compute the cells that are not stored yet, export the results, and return a summary.
 
-    The table is in `folder`. The cells run in `workers` processes. If a `scheduler` is named, they run on its Dask
-    cluster instead. If `in_process` is true, they run in this process, one after the other. If some cells fail, all
-    others are stored and exported before `SweepError` is raised.
+    A cell is stored if it is in the store or in the table, which is in `folder`. The cells run in `workers` processes.
+    If a `scheduler` is named, they run on its Dask cluster instead. If `in_process` is true, they run in this process,
+    one after the other. If some cells fail, all others are stored and exported before `SweepError` is raised.
     """
     if device != "cpu":
         if apart := {type(cell).__name__ for cell in cells if "device" not in signature(cell.kind.worker).parameters}:
@@ -177,7 +177,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
 
 @contextmanager
 def _kept_message(store_path):
-    """Let Ctrl-C say that the computed cells are kept, also while processes start or a table is written."""
+    """Make the message of Ctrl-C say that computed cells are kept, even while processes start or a table is written."""
     try:
         yield
     except KeyboardInterrupt as stop:

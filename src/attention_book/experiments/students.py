@@ -1,4 +1,4 @@
-"""Cells that use one data set, most of which train students, and the registration of their experiments."""
+"""Cells that each use one data set, usually to train students, and functions that register experiments."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -53,7 +53,7 @@ def train_students(cell, displaced=0.0, device="cpu"):
 
 @dataclass(frozen=True)
 class OnData:
-    """A cell that uses one data set, whose number is `seed`."""
+    """A cell that uses one data set, numbered by `seed`."""
 
     architecture: ClassVar = None  #: None means the standard architecture
 
@@ -71,7 +71,7 @@ class OnData:
         return record_of(self.task, self.alpha, self.d, self.seed, self.architecture or STANDARD)
 
     def rng(self) -> np.random.Generator:
-        """Return the random generator of this cell.
+        """Return a newly seeded random generator for this cell.
 
         It draws first the teacher, then the sentences and then the starts.
         """
@@ -98,7 +98,7 @@ class StudentCell(OnData):
         return {}
 
     def seen(self, data):
-        """Return the training set as the students of this cell see it, by default unchanged."""
+        """Return the training set that the students of this cell receive, by default `data` itself."""
         return data
 
 

@@ -64,7 +64,7 @@ class CheckResult(NamedTuple):
 
     @property
     def elsewhere(self):
-        """A text that says how many students ended in another minimum."""
+        """A message that says how many students ended in another minimum."""
         return f"{len(self.other_minima)} of {self.students} students in another minimum"
 
     @property
@@ -74,7 +74,7 @@ class CheckResult(NamedTuple):
 
 
 def check(sample, seed=0, name=None, quiet=True):
-    """Recompute a random sample of the stored cells, and return the differences as a `CheckResult`.
+    """Recompute a random sample of the stored cells, and return the differences from the stored results.
 
     sample: number of cells.
     name: the experiment of the cells; by default all experiments.
@@ -172,7 +172,7 @@ def agree(stored, recomputed, relative, absolute):
 
 
 def is_another(stored, ends, tolerances):
-    """Return whether a stored student resembles the end points of runs from displaced starts.
+    """Return whether a stored student is within the scatter of repeated runs from displaced starts.
 
     The gradient of the student must not exceed the larger of two values: the tolerance of L-BFGS, and twice the largest
     gradient of the other end points. The second value is needed because gradient descent and Adam make a fixed number

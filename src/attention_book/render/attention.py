@@ -15,7 +15,7 @@ EQUAL = "black"  # colour of frames around equal tokens; red stands for the sema
 
 
 def shown_sequences(text):
-    """Return the three sequences of the paper as token numbers, followed by the reader's own sequence.
+    """Return the three sequences of the paper as token numbers, followed by the reader's own sequence if there is one.
 
     text: the reader's sequence, ten letters; empty if there is none.
     """
@@ -51,7 +51,7 @@ def answers(flat, sequences):
 
 
 def sgd_answers(table, variant, sequences):
-    """Return a model's attention matrices and counts after Adam, and the changes of the matrices by SGD.
+    """Return attention matrices and counts of a model trained with Adam, and how SGD then changes the matrices.
 
     The model is run 0 of the experiment "histogram". The result is a dictionary by heading. Changes are rounded to a
     hundredth of a per cent, because further digits depend on the rounding of the training.

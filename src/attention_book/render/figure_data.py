@@ -64,12 +64,12 @@ def csv_of(figure, names=None):
 
 
 def _panels_of(figure):
-    """Return the axes of a figure that show data, which are all except colour bars."""
+    """Return the axes of a figure without the axes of its colour bars."""
     return [axes for axes in figure.axes if not hasattr(axes, "_colorbar")]
 
 
 def _labels_of(axes):
-    """Return the labels of a panel for `x`, for `y` and for `value`, the meaning of colours.
+    """Return a dictionary with the labels of a panel for x, for y and for the values that colours show.
 
     Panels that share an axis may share its label.
     """
@@ -84,7 +84,7 @@ def _label(axes, which):
 
 
 def _series(axes):
-    """Yield everything that is drawn to the scale of the axes, as (label, colour, kind, columns)."""
+    """Yield (label, colour, kind, columns) for everything that is drawn in data coordinates."""
     parts = {part for container in axes.containers for part in _leaves(container)}
     for container in axes.containers:
         label = container.get_label()
@@ -190,7 +190,7 @@ def readout_of(figure, names=None):
 
 
 def _with_bands(table):
-    """Return one row for each place of a point or a cell.
+    """Return a figure's table with one row for each point or cell, and without rows for error bands.
 
     The points of a line have the ends of the band with the same colour around them.
     """
@@ -209,7 +209,7 @@ def _with_bands(table):
 
 
 def _point(axes, x, y, low, high, value, name):
-    """Return the place and the texts of a point, or None if the point is outside the panel."""
+    """Return the position of a point and its numbers as text, or None if the point is outside the panel."""
     inside = np.where(np.isnan([x, y]), axes.viewLim.min, [x, y])
     place = (axes.transScale + axes.transLimits).transform(inside)
     if not ((place > -1e-6) & (place < 1 + 1e-6)).all():
@@ -220,14 +220,14 @@ def _point(axes, x, y, low, high, value, name):
 
 
 def _strip(axes, x):
-    """Return the ends of the strip around a vertical line, or NaN if there is none."""
+    """Return the left and right edges of the shaded strip around a vertical line, or NaN if there is none."""
     boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     strips = [(box.get_x(), box.get_x() + box.get_width()) for box in boxes]
     return next((ends for ends in strips if isclose(sum(ends) / 2, x, rel_tol=1e-9)), (np.nan, np.nan))
 
 
 def _text(axis, value, low=np.nan, high=np.nan):
-    """Format a number with its error or its range, or return the word at its place on the axis.
+    """Format a number with its error or its range, or return the tick label in its place if this is a word.
 
     The text for NaN is empty.
     """

@@ -28,7 +28,7 @@ NO_SPREAD = 1e-6  # relative standard deviation up to which only the mean is sho
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """A frame that a page shows as a table.
+    """A data frame that a page shows as an HTML table.
 
     A frame from `published.compare` also puts its numbers into the output, where the scorecard finds them.
     """
@@ -61,7 +61,7 @@ class Table:
 
 
 def choose_columns(frame, *names):
-    """Select columns of a frame, together with their errors, standard deviations or ranges."""
+    """Select columns of a data frame, together with their errors, standard deviations or ranges."""
     parts = ("", *PARTS)
     return frame[[f"{name}{part}" for name in names for part in parts if f"{name}{part}" in frame]]
 
@@ -86,7 +86,7 @@ def quote(*several, **numbers):
 
 
 def html_table(frame, caption, folded=False, note="", headings=()):
-    """Return a frame as an HTML table with a caption.
+    """Convert a data frame to an HTML table with a caption.
 
     A narrow screen scrolls the table. On a phone, a row that is too wide takes several lines. The first line has the
     first cell if it is in words, and each other value follows the name of its column.
@@ -119,12 +119,12 @@ def html_table(frame, caption, folded=False, note="", headings=()):
 
 
 def anchor(caption):
-    """Return the HTML id of a table, which is made from its caption."""
+    """Return the HTML id of a table, derived from its caption."""
     return "table-" + re.sub(r"[^a-z0-9]+", "-", re.sub("<[^>]*>", "", caption).lower()).strip("-")[:60].strip("-")
 
 
 def readable_comparison(comparison):
-    """Return a comparison with published numbers in the form that pages show as a table.
+    """Convert a comparison with published numbers to the columns that pages show.
 
     Parameters that all rows share are left out.
 
@@ -166,7 +166,10 @@ def shared_text(comparison):
 
 
 def _shared_values(parameters):
-    """Return the parameters that several rows have in common; for a single row there are none."""
+    """Return the parameters that several rows have in common.
+
+    The result is empty for a single row.
+    """
     first, *others = parameters
     return {name: value for name, value in first.items() if others and all(o.get(name) == value for o in others)}
 
@@ -206,7 +209,7 @@ def with_spread(value, std):
 
 
 def _align(values):
-    """Return the attribute that aligns a column to the right if it has numbers or texts of published numbers."""
+    """Return the HTML attribute that aligns a column to the right if it has numbers, or else an empty string."""
     texts = (str(value) for value in values.dropna())
     return ' class="number"' if any(re.fullmatch(r"-?\d[\d.]*(e-?\d+)?(\([\d.]+\))?", text) for text in texts) else ""
 

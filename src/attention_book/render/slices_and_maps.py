@@ -1,4 +1,4 @@
-"""The figures that several pages share: slices over alpha, and maps over alpha and omega."""
+"""The figures that several pages share: curves as functions of alpha, and maps over alpha and omega."""
 
 import textwrap
 
@@ -58,7 +58,7 @@ def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, re
 
 
 def draw_theory(axes, curve, name, colour, label=None, unit=1.0):
-    """Draw a curve of theory with its error band, dotted where the branch is a saddle.
+    """Draw a theoretical curve with its error band, dotted where the solution is a saddle point.
 
     If the curve is None, nothing is drawn.
     """
@@ -72,7 +72,7 @@ def draw_theory(axes, curve, name, colour, label=None, unit=1.0):
 
 
 def finish_slice(panels, titles, thresholds):
-    """Add the titles, the thresholds and the legends to the panels of a slice.
+    """Add titles, thresholds and legends to the three panels of a figure that shows curves against alpha.
 
     A legend is between a title and its panel, where it covers nothing.
     """
@@ -96,7 +96,7 @@ def finish_slice(panels, titles, thresholds):
 
 
 def draw_losses(table, lines, marks=()):
-    """Draw maps of the semantic minus the positional training loss, for trained students and for theory."""
+    """Draw colour maps of the semantic minus the positional training loss, for trained students and for theory."""
     semantic, positional = (losses_of(lines, branch, "train_loss") for branch in MINIMA)
     maps = {"Trained students": gap_map(table, training_gap), "Theory": semantic - positional}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
@@ -104,7 +104,7 @@ def draw_losses(table, lines, marks=()):
 
 
 def theory_curves(lines, *names, line=None, whose=""):
-    """Return curves of theory in the form that `draw_maps` needs.
+    """Return theoretical curves with their labels, colours and line styles, as `draw_maps` expects them.
 
     A curve that the lines of theory lack is left out.
 
@@ -118,7 +118,7 @@ def theory_curves(lines, *names, line=None, whose=""):
 
 @style.styled
 def draw_divergences(lines, ends, crossed=None, lasting=None):
-    """Draw both thresholds of theory against omega, and the omega at which each threshold diverges.
+    """Draw both theoretical thresholds against omega, and the omega at which each threshold diverges.
 
     ends: `Measured` omega at which each threshold diverges; NaN if there is none.
     crossed: alpha_l of trained students by omega.
@@ -144,7 +144,7 @@ def draw_divergences(lines, ends, crossed=None, lasting=None):
 
 @style.styled
 def draw_maps(maps, label, sides, curves, marks):
-    """Draw maps over alpha and omega as stacked panels, with one colour scale and a name beside each curve.
+    """Draw colour maps over alpha and omega as stacked panels, with one colour scale and labelled curves.
 
     maps: for each title the values, alpha (rows) by omega.
     label: label of the colour bar.

@@ -88,7 +88,7 @@ def use_book_output():
 
 
 def _show_in(shell):
-    """Register the formats of figures that the book needs in a notebook's shell."""
+    """Register the output formats of the book's figures in a notebook's IPython shell."""
     from IPython.core.formatters import BaseFormatter
     from IPython.core.pylabtools import print_figure
 
@@ -182,7 +182,7 @@ def list_panel(headings, labels, width=6.4):
 
 
 def slice_panels(height, losses=LOSS_GAP):
-    """Return an empty figure for a slice over alpha, with panels for training losses, overlaps and test errors.
+    """Return an empty figure with panels for training losses, overlaps and test errors against alpha.
 
     losses: label of the first panel.
     """
@@ -201,7 +201,7 @@ def scientific(axes):
 
 
 def logarithmic(axes):
-    """Make the y axis logarithmic, with plain numbers at 1, 2 and 5 of each decade."""
+    """Make the y axis logarithmic, with plain tick labels at 1, 2 and 5 times each power of ten."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
@@ -247,7 +247,7 @@ def draw_points(axes, x, y, error, colour, marker="o", **more):
 
 
 def draw_cells(axes, maps, sides, largest=None):
-    """Draw one map over omega and alpha on each of several axes, and return the mesh of the last map.
+    """Draw one colour map over omega and alpha on each of several axes, and return the mesh of the last map.
 
     A map has omega as columns and alpha as rows.
 
@@ -266,7 +266,7 @@ def draw_cells(axes, maps, sides, largest=None):
 
 
 def draw_shares(axes, matrix, limits, form, label=None, **words):
-    """Draw the cells of an attention matrix in shades of grey, each with its number.
+    """Draw an attention matrix in shades of grey, with the number of each entry.
 
     form: format of the numbers.
     words: options of `text` for the numbers.

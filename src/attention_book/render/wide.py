@@ -31,7 +31,7 @@ def wide_svg(figure):
 
 
 def _lay_out(figure):
-    """Transpose a grid with more rows than columns, or put a square grid into a single row."""
+    """Transpose a grid of panels with more rows than columns, or put a square grid into a single row."""
     panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
     rows, columns = panels[0].get_subplotspec().get_gridspec().get_geometry()
     shape = (1, rows * columns) if rows == columns else (columns, rows)
@@ -55,7 +55,7 @@ def _lay_out(figure):
 
 
 def _fit_legends(figure, panels, width, panel):
-    """Give each legend as many columns as fit.
+    """Redraw each legend of a figure with as many columns as fit.
 
     width: room above all panels, in inches.
     panel: room above one panel, in inches.
@@ -93,13 +93,16 @@ def _fit(owner, legend, handles, room, **place):
 
 
 def _size(legend):
-    """Return the width and the height of a legend in inches, which do not depend on its place."""
+    """Return the width and the height of a legend in inches.
+
+    They do not depend on its place.
+    """
     box = legend.get_window_extent(legend.figure.canvas.get_renderer())
     return box.width / legend.figure.dpi, box.height / legend.figure.dpi
 
 
 def _label(axes, row, column, rows):
-    """Restore the ticks and labels that a panel shared with the panel below it or beside it."""
+    """Set the tick labels and the x label of a moved panel that shares axes with other panels."""
     siblings = axes.get_shared_x_axes().get_siblings(axes)
     if len(siblings) > 1:
         axes.tick_params(axis="x", labelbottom=row == rows - 1)

@@ -104,7 +104,7 @@ def _replace(path: Path, table: pa.Table, meanings: Mapping) -> None:
 
 @contextmanager
 def _refusing(path: os.PathLike | str):
-    """Turn errors of a file into a `StoreError` of one line."""
+    """Convert errors of reading or writing a file to a `StoreError` with a one-line message."""
     try:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -112,7 +112,7 @@ def _refusing(path: os.PathLike | str):
 
 
 def _order(value: Any) -> tuple:
-    """Return a key that sorts numbers by size and everything else by its JSON."""
+    """Return a sort key that orders numbers by size and other values by their JSON."""
     number = isinstance(value, (int, float))
     return (0, value, "") if number else (1, 0, json.dumps(value))
 
@@ -123,12 +123,12 @@ def column_value(value: Any) -> Any:
 
 
 def encode(array: np.ndarray) -> str:
-    """Encode numbers as text for a table or a page: base64 of little-endian float32."""
+    """Encode an array of numbers as a base64 string of little-endian float32."""
     return base64.b64encode(np.asarray(array, "<f4").tobytes()).decode()
 
 
 def decode(text: str) -> np.ndarray:
-    """Decode a text from `encode` to an array of numbers."""
+    """Decode a string from `encode` to an array of numbers."""
     return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""The identity of a result: its cell, the code that computed it, and the machine."""
+"""The provenance of a result: its cell, the code that computed it, and the machine."""
 
 import json
 import math
@@ -46,7 +46,10 @@ def _tuples(value: Any) -> Any:
 
 
 def key(text: str) -> str:
-    """Return the key of a cell: 32 hexadecimal digits that depend on its canonical JSON."""
+    """Return the key of a cell, which is a hash of its canonical JSON.
+
+    The key has 32 hexadecimal digits.
+    """
     return sha256(text.encode()).hexdigest()[:32]
 
 

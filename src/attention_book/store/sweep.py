@@ -1,4 +1,4 @@
-"""The computation of a sweep's cells with any executor, and the store that keeps each result as it comes.
+"""The computation of many cells with any executor, and a store that saves each result when it is ready.
 
 A cell is a frozen dataclass of JSON values. The function `work(cell)` returns one flat dict of results per start. The
 store is an SQLite file with one row per cell. Only one process has the file open, and it writes each row in one
@@ -77,7 +77,7 @@ class Store:
         raise StoreError(f"store {self.path}: {reason}; it was left as it is")
 
     def _damage(self) -> str:
-        """Return what is wrong with the file, or "ok"."""
+        """Return a message about damage to the file, or "ok"."""
         damage = str(self._pragma("quick_check(1)")).splitlines()[0]
         log = Path(f"{self.path}-wal")
         pages_in_log = log.exists() and log.stat().st_size  # a process that was killed leaves a log
@@ -171,7 +171,7 @@ def run(
     quiet: bool = False,
     known: Set[str] = frozenset(),
 ) -> Summary:
-    """Compute the cells that are neither in the store nor `known`, store their results, and return a `Summary`.
+    """Compute and store the cells that are neither in the store nor in `known`, and return a summary.
 
     A cell that fails is not stored, so the next run computes it again.
 
@@ -227,7 +227,7 @@ def run(
 
 
 def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
-    """Return the rows and the provenance of a cell; this function runs in the worker."""
+    """Compute a cell in a worker, and return its rows and its provenance."""
     start, before = time.perf_counter(), provenance.allocations()
     rows = work(cell)
     return rows, {
@@ -279,7 +279,7 @@ def cluster(address: str) -> Iterator[Executor]:
 
 
 class _OnCluster(Executor):
-    """An executor on Dask that raises an error if a result is lost on the way.
+    """An executor on Dask that raises an error if a result is lost.
 
     Dask's own executor would wait for this result for ever.
     """
@@ -299,7 +299,7 @@ class _OnCluster(Executor):
 
 
 def _call_in_one_thread(call: Callable, *arguments):
-    """Return the result of a call, or raise `SweepError` if the worker uses more than one thread.
+    """Call a function and return its result, or raise `SweepError` if the worker uses more than one thread.
 
     The cells are computed in parallel instead, and the number of threads changes the rounding of floats.
     """

@@ -95,7 +95,7 @@ def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarra
 
 
 def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
-    """Return the averages that one iteration and the free energy need, computed with a quadrature rule.
+    """Compute the averages for one iteration and for the free energy with a quadrature rule.
 
     All other averages are NaN.
     """
@@ -152,7 +152,7 @@ def _labels(task, points):
 
 
 def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
-    """Return a dictionary of the overlaps after one undamped iteration, and of the losses at the given overlaps.
+    """Return the overlaps after one undamped iteration and the losses at the given overlaps, in one dictionary.
 
     All of them are computed with the published rules.
     """
@@ -167,7 +167,7 @@ def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
 
 
 def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hats, Overlaps]:
-    """Return the conjugates of the given overlaps, and the overlaps after one damped step.
+    """Return the conjugate parameters of the given overlaps, and the overlaps after one damped iteration.
 
     The averages are taken on the 144 points.
     """
@@ -215,7 +215,7 @@ def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Sc
 
 
 def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:
-    """Return alpha_c or alpha_l on 144 quadrature points, from the published losses and from the exact losses.
+    """Compute alpha_c or alpha_l with 144 quadrature points, from the published losses and from the exact losses.
 
     The published losses are computed by the published rules. Both results are interpolated in alpha. A threshold is NaN
     if the losses do not cross within a quarter of the `converged` alpha.

@@ -19,7 +19,7 @@ from ..students import INFORMED
 
 
 def rows_by_published_rule(cell) -> list[dict]:
-    """Return the results of a `RuleCell` with the published quadrature rules and with many quadrature points.
+    """Compute thresholds or branches with the published quadrature rules and with many quadrature points.
 
     Without alphas, there is a row for each threshold that exists, with the label "critical" or "linear". `alpha` and
     `alpha_error` are the threshold with many points. `rule` and `exact` are the values of `coarse_threshold`, if the

@@ -48,7 +48,10 @@ TESTS += [(Task(omega=0.55), 5.0, (("omega", value),)) for value in (0.3, 0.45, 
 
 
 def _tests(data_sets, step=1):
-    """Return an axis "task alpha tested seed" with every `step`-th test, each on its own data sets."""
+    """Return tuples (task, alpha, tested, seed) for every `step`-th of the `TESTS`, each with its own data sets.
+
+    They are the values of an axis "task alpha tested seed".
+    """
     return [(*test, data_sets * k + seed) for k, test in enumerate(TESTS[::step]) for seed in range(data_sets)]
 
 

@@ -1,4 +1,4 @@
-"""A comparison of theory with students in growing dimension, for every architecture that theory covers.
+"""A comparison of theory with students of increasing dimension, for every architecture that theory covers.
 
 Experiments:
     variants_size: Every architecture that theory covers, in growing dimension: theory against students.

@@ -37,7 +37,7 @@ def contraction(task, data, fixed, noise, steps):
 
 
 def copies(task, data, starts, damping, width, before, over):
-    """Return the distance between two copies of message passing on one data set, and the overlaps of the first copy.
+    """Run two copies of message passing on one data set, and return their distance and the first copy's overlaps.
 
     `apart` (the distance) and `change` (of the first copy in one iteration) are root mean squares in units of the size
     of Q. q, m, theta and V are of the first copy.

@@ -1,4 +1,4 @@
-"""The alpha at which the training losses from the semantic and the positional start cross, in growing dimension.
+"""The alpha at which the training losses from the semantic and the positional start cross, for several d.
 
 Experiments:
     crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.
@@ -10,7 +10,7 @@ from ..students import NOISE_COLUMNS, STUDENTS, StudentCell, students, train_stu
 
 
 def train_controlled(cell):
-    """Train the students of a cell, and return their rows together with the control variates of the data."""
+    """Train the students of a cell, and return a row for each student with the control variates of the data."""
     from attention_phases.training.trials import sample
 
     from .control_variates import controls

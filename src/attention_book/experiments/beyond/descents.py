@@ -19,11 +19,12 @@ from .staying import EARLY_BORDER, LATE_BORDER
 
 
 def descend_by_legs(cell, displaced=0.0):
-    """Train the students of a `DescentCell`, and return a row for each student after each stage of its training.
+    """Train students from small random weights, and return a row for each student after each stage of training.
 
     There are `count` students for each of the `hints`. A start is ``noise N(0, 1) + hint Q*``. For one data set, the
     random part N(0, 1) is the same in all cells and for all hints.
 
+    cell: a `DescentCell`.
     displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
     import torch
@@ -52,7 +53,9 @@ def descend_by_legs(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class DescentCell(OnData):
-    """A cell that trains students from small random weights, with and without hints of the teacher.
+    """A cell that trains students from small random weights plus given multiples of the teacher.
+
+    The multiples are called `hints`. A hint may be zero.
 
     Columns:
         way: an optimiser, or several optimisers in succession

@@ -1,4 +1,4 @@
-"""The end points of students that remain near their starts.
+"""The final weights of students that stay close to their initial weights.
 
 Experiments:
     memory: End points of students from three kinds of starts at small alpha, in growing dimension.

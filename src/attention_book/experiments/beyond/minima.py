@@ -24,12 +24,14 @@ SAME_DISTANCE = 1e-2  # largest relative distance between the weights of two end
 
 
 def follow(cell):
-    """Train the students of a `LoopCell`, each from the minimum at the previous alpha, and return their rows.
+    """Train students along increasing and decreasing alpha, each from the minimum at the previous alpha.
 
-    There is a row for each `way` and each alpha (`at`). One data set is drawn at the largest alpha, and its first
+    The result has a row for each `way` and each alpha (`at`). One data set is drawn at the largest alpha, and its first
     sentences are the data sets at smaller alphas. The way "up" starts from the encoding at the smallest alpha. The way
     "down" starts from the teacher at the largest alpha. The `excess` is the training loss without the part that no
     student can fit.
+
+    cell: a `LoopCell`.
     """
     from attention_phases.model.sentences import sentence_count
     from attention_phases.model.two_tokens import sample
@@ -53,9 +55,11 @@ def follow(cell):
 
 
 def descend(cell):
-    """Return the rows of a `ValleyCell`: the end point of L-BFGS from each start.
+    """Train a student by L-BFGS from each of several starts in one valley, and return a row for each student.
 
     The first start has no noise. Cosines are absolute values, because Q and -Q are the same student.
+
+    cell: a `ValleyCell`.
     """
     from attention_phases.model.weights import overlaps
 
@@ -76,10 +80,12 @@ def descend(cell):
 
 
 def search(cell):
-    """Return the rows of a `SearchCell`: the minima that its searches find.
+    """Search a valley for its lowest minimum from several starts, and return a row for each minimum found.
 
     There are two rows for each start, "descent" and "hop". After them, there is one row for each `temperature` of
     "anneal", which begins at the end point of the start without noise.
+
+    cell: a `SearchCell`.
     """
     from attention_phases.model.weights import overlaps
 
@@ -102,12 +108,12 @@ def search(cell):
 
 
 def search_first(cell):
-    """Return the first two rows of `search`, which belong to the start without noise."""
+    """Run `search` from the start without noise only, and return its first two rows."""
     return search(replace(cell, count=1, temperatures=()))
 
 
 def _descents(cell):
-    """Return the training set of a `ValleyCell`, the end points of its starts, and the generator."""
+    """Draw the data of a `ValleyCell`, train a student from each start, and return data, students and generator."""
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -122,7 +128,7 @@ def _descents(cell):
 
 
 def _cosines(students):
-    """Return the absolute cosine of each pair of k students, (k, k)."""
+    """Return the matrix of absolute cosines between the weights of all pairs of students."""
     import torch
 
     weights = torch.stack([student.weights for student in students]).double()
@@ -131,9 +137,9 @@ def _cosines(students):
 
 
 def _labels(distances):
-    """Return the number of the minimum that each end point is in.
+    """Number the distinct minima, and return for each student the number of its minimum.
 
-    End points within `SAME_DISTANCE` share a number.
+    Students within a distance of `SAME_DISTANCE` are in the same minimum.
     """
     labels = []
     for k, row in enumerate(distances):
@@ -143,7 +149,7 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return the rows of a `ValleyCell` in every cyclic order, to be used as several runs of this cell.
+    """Return every cyclic permutation of the rows of a `ValleyCell`, in place of repeated runs of this cell.
 
     Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
@@ -152,7 +158,7 @@ def valley_runs(cell):
 
 
 def search_runs(cell):
-    """Return the rows of a `SearchCell` as several runs, one from each of its starts.
+    """Search a valley from each start of a `SearchCell`, and return the rows of each start as a separate run.
 
     The rows are as from `search_first`. They serve as runs, because rounding decides in which minimum a search ends.
     """
@@ -187,7 +193,7 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """A cell that trains students from `count` displaced starts in one valley.
+    """A cell that trains students from `count` displaced starts in one valley of the training loss.
 
     The starts are displaced by noise of standard deviation `noise`, except for the first start.
 
@@ -209,7 +215,7 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """A cell that searches a valley for its lowest minimum, beginning at the end points of displaced starts.
+    """A cell that searches a valley for its lowest minimum, beginning where training from displaced starts ends.
 
     The search is `searches.hop`.
 

@@ -20,7 +20,7 @@ from ..students import INFORMED
 
 @np.errstate(all="ignore")  # intermediate results may be infinite; a failed search returns its reason
 def broken_thresholds(cell) -> list[dict]:
-    """Return the rows of a `OneStepThresholdsCell`: both thresholds with one step of replica symmetry breaking.
+    """Compute both thresholds with one step of replica symmetry breaking, and return them as rows.
 
     The rows "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and
     `symmetric_error` of the replica-symmetric threshold, and the `shift` between both with `shift_error`
@@ -28,6 +28,8 @@ def broken_thresholds(cell) -> list[dict]:
     and the row "semantic at linear" is the ground state at alpha_l. They have alpha and everything of `one_step_row`.
     Each row has a `reason`, which is empty if the search for the ground state converged. If there is no threshold, the
     row has only its reason. Numbers that are not finite are left out.
+
+    cell: a `OneStepThresholdsCell`.
     """
     from attention_phases.beyond.one_step.threshold import broken_critical, broken_linear
 
@@ -52,9 +54,11 @@ def _moved_rows(kind, place, moved):
 
 
 def broken_state(cell) -> list[dict]:
-    """Return the row of a `OneStepCell`, which describes one ground state.
+    """Compute one ground state with one step of replica symmetry breaking, and return it as a row.
 
     The row has all finite numbers of `one_step_row`.
+
+    cell: a `OneStepCell`.
     """
     from attention_phases.beyond.one_step.solution import one_step
 
@@ -62,7 +66,7 @@ def broken_state(cell) -> list[dict]:
 
 
 def one_step_row(solution) -> dict:
-    """Return the row of a solution: its quantities with their errors, its slope, and the reason for a failure.
+    """Return a dictionary of the quantities of a solution, their errors, its slope and the reason for a failure.
 
     The name of an error has a suffix, as in "q0_error".
     """
@@ -77,7 +81,7 @@ ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3
 
 
 class OnOneStep(OnNets):
-    """A cell that computes theory for one task, with one step of replica symmetry breaking.
+    """A cell that computes theoretical results for one task, with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima

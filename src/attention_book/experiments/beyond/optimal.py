@@ -22,7 +22,10 @@ from ..students import OnData, StudentCell, seed_pairs, students
 
 
 def look_for_teacher(cell):
-    """Return the row of a `RecoveryCell`: how well message passing recovers the teacher, and the test error."""
+    """Estimate the teacher by message passing, and return the squared cosine with the teacher and the test error.
+
+    cell: a `RecoveryCell`.
+    """
     from attention_phases.amp.recovery import recover
     from attention_phases.beyond.optimal import estimate_error
 

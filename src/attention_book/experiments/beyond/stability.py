@@ -26,10 +26,12 @@ CONTRACTING = 30  # number of iterations over which the contraction is measured
 
 
 def measure(cell):
-    """Run message passing on one data set, and return the rows of a `MessagePassingCell`.
+    """Run message passing on one data set, and return rows with measurements of its convergence.
 
     There are rows "contraction" if the damped iteration settles. Rows "copies" have means over late iterations, for
     each `damping` and `width`. They are left out if the overlaps diverge.
+
+    cell: a `MessagePassingCell`.
     """
     from attention_phases.amp.message_passing import iterate, limiting_data, start_state
     from attention_phases.model.two_tokens import sample
@@ -61,7 +63,7 @@ GAIN_POINTS = 4  # number of points for the gains, divided by the number of poin
 
 
 def copies_line(cell) -> list[dict]:
-    """Return the distances that remain between two copies of message passing in theory, with a row for each alpha.
+    """Compute from theory the distance that remains between two copies of message passing, for each alpha.
 
     A row has `what` (the branch), alpha, `apart` and `apart_error` from `settling_distance`, and `resolved` (the
     smallest distance that was tried). For the standard student it also has the replicon between jumps, with its error.
@@ -117,7 +119,7 @@ class MessagePassingCell(OnData):
 
 
 class CopiesCell(LineCell):
-    """A cell that compares two copies of message passing in theory, at several alphas.
+    """A cell that computes from theory the distance between two copies of message passing, at several alphas.
 
     Columns:
         apart [1]: distance between two copies, divided by the size of Q
@@ -131,7 +133,7 @@ class CopiesCell(LineCell):
 
 
 class ArchitectureCopiesCell(ArchitectureLineCell):
-    """A cell that compares two copies of message passing in theory, for another architecture.
+    """A cell that computes from theory the distance between two copies of message passing, for a given architecture.
 
     Columns:
         apart [1]: distance between two copies, divided by the size of Q

@@ -23,11 +23,11 @@ TIGHT_GRADIENT = (
 
 
 def stay_rows(cell, displaced=0.0):
-    """Train and measure the students of a `StayCell`, and return its rows.
+    """Train students from several kinds of starts, and return rows with their overlaps, losses and gradients.
 
-    Each row has the overlaps, the loss and the gradient. The end points from the encoding, from the teacher and from
-    small weights also have the `softness` of the risk.
+    The end points from the encoding, from the teacher and from small weights also have the `softness` of the risk.
 
+    cell: a `StayCell`.
     displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
     import torch
@@ -44,13 +44,13 @@ def stay_rows(cell, displaced=0.0):
         return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
 
     def end(starts):
-        """Return the end points of L-BFGS from several starts, as weights (k, d) in float64."""
+        """Train by L-BFGS from several starts, and return the final weights (k, d) in float64."""
         near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
         fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT_GRADIENT)
         return torch.stack([student.weights for student in fits])
 
     def add(what, student, soft=False, **known):
-        """Append the row of a student with weights (d,), including the softness of the risk if `soft` is true."""
+        """Append a row for a student with weights (d,), and include curvatures of the risk if `soft` is true."""
         value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
         row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
         row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}

@@ -1,4 +1,4 @@
-"""Structured tokens and teachers, as in the general form of Result 4.2, and two limits of the theory.
+"""Structured tokens and teachers, as in the general form of Result 4.2 of the paper, and two limits of the theory.
 
 Experiments:
     spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing
@@ -34,7 +34,7 @@ TEACHER_START = ("semantic",)
 
 
 def powers(bases, exponent):
-    """Return powers of numbers that have the same bits on every processor.
+    """Return powers that are bitwise identical on every processor.
 
     NumPy's powers may differ in the last bit. The last bit matters because it enters the name of a cell and the seed of
     its draws.
@@ -78,7 +78,7 @@ FURTHER_SPECTRA = {
 
 
 def _law_axes(laws):
-    """Return the axes of the tables for these laws: one for both starts, and one for the semantic start."""
+    """Return two tables of tasks and alphas for power-law spectra, one of them for the semantic start alone."""
     losses, errors = (
         [(power_law(*law), alpha) for law, alphas in laws.items() for alpha in alphas[kind]] for kind in (0, 1)
     )

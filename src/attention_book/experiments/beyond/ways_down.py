@@ -54,7 +54,7 @@ def _step_of_one(data, lam, start):
 
 
 def backtracking_lbfgs(data, lam, starts, rng, steps=5000, cap=None):
-    """Return the end points of L-BFGS with a backtracking line search, which only shortens steps.
+    """Return the weights after L-BFGS with a backtracking line search, which only shortens steps.
 
     cap: longest step, in units of the length of the gradient; None for no limit.
     """
@@ -88,7 +88,7 @@ def _backtracking_one(data, lam, start, steps, cap):
 
 
 def _times_inverse_hessian(pairs, gradient):
-    """Return the gradient multiplied by the inverse Hessian that the stored pairs imply."""
+    """Return the gradient multiplied by the approximate inverse Hessian of L-BFGS."""
     if not pairs:
         return gradient
     moved, bent = map(np.array, zip(*pairs))

@@ -16,7 +16,7 @@ PLANE_BORDERS = (-0.35, 1.35)  # smallest and largest coefficient of each minimu
 
 
 def loss_on_plane(cell):
-    """Return the rows of a `PlaneCell`: overlaps and training loss of each student in the plane.
+    """Compute overlaps and training losses of students on a grid in the plane through both minima.
 
     L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are Q = a Q_positional + b
     Q_semantic, where a (which varies fastest) and b are in `PLANE_BORDERS`.
@@ -43,7 +43,7 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """A cell that measures the training loss of students on an `across` x `across` grid in a plane.
+    """A cell that computes the training loss of students on a grid in the plane through both minima.
 
     Columns:
         what: what the row is about

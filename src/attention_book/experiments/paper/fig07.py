@@ -1,4 +1,4 @@
-"""Figure 7 and the left panel of Figure 3: both minima in growing dimension.
+"""Figure 7 and the left panel of Figure 3: both minima as the dimension grows.
 
 Experiments:
     fig07: Both minima in growing dimension, at alpha = 1.5; Figure 3's left panel and Figure 7.

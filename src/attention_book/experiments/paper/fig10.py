@@ -44,7 +44,7 @@ FIG10 = {
 
 
 def fig10_theory(profile, names=tuple(MAP_FORMS)):
-    """Return the cells that compute theory at omega = 0.3 for Figures 10, 11 and 12, with thresholds."""
+    """Return the cells that compute theoretical results at omega = 0.3 for Figures 10, 11 and 12."""
     table = {"task": Task(), "architecture": [MAP_FORMS[name] for name in names], **FIG10[profile]}
     return cells_of("fig10_theory", ArchitectureLineCell, table)
 

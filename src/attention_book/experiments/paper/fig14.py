@@ -22,9 +22,9 @@ LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # published alpha
 
 
 def _map_axis(omegas, step):
-    """Return an axis "architecture task alpha" of the maps that theory covers.
+    """Return tuples (architecture, task, alpha) for the architectures that theory covers.
 
-    It has every `step`-th published alpha.
+    They are the values of an axis "architecture task alpha", with every `step`-th published alpha.
     """
     alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAP_FORMS}
     return [(MAP_FORMS[name], task, alpha) for name in MAP_FORMS for task in tasks(omegas) for alpha in alphas[name]]

@@ -17,7 +17,10 @@ from ..students import INFORMED, RANDOM, OnData, students
 
 
 def take_first_steps(cell):
-    """Return the rows of a `FirstStepsCell`: the overlaps of each student after given numbers of steps."""
+    """Train students by gradient descent, and return their overlaps after given numbers of steps.
+
+    cell: a `FirstStepsCell`.
+    """
     import torch
 
     from attention_phases.model.two_tokens import sample
@@ -59,7 +62,10 @@ students("fig15", {"alpha": 2.0})(
 
 
 def _searches(runs):
-    """Return an axis "optimizer starts" with the two minima, and with random starts by three optimisers."""
+    """Return pairs (optimizer, starts): L-BFGS from two informed starts, and three optimisers from random starts.
+
+    They are the values of an axis "optimizer starts".
+    """
     return [("lbfgs", INFORMED), *((optimizer, RANDOM * runs) for optimizer in ("adam", "gd", "lbfgs"))]
 
 

@@ -25,9 +25,9 @@ TEST_INTERVAL = 5  # number of epochs between two tests, after the first `EXCHAN
 
 
 def seeds(cell):
-    """Return the random streams of a cell: for the data, the start, the noise, and the order of each epoch.
+    """Return independent seeds for the data, the start, the noise, and the order of each epoch.
 
-    Both variants have the same streams. A control has the streams of the run of the experiment "histogram" that it
+    Both variants have the same seeds. A control has the seeds of the run of the experiment "histogram" that it
     repeats.
     """
     run = run_of(cell, cell.seed) if cell.experiment == "counting_control" else cell
@@ -51,13 +51,16 @@ def train(cell, epochs=None):
 
 
 def train_and_measure(cell):
-    """Return the rows of a `CountingCell`: the learning curve, followed by measurements of the weights."""
+    """Train a transformer on the counting task, and return its learning curve and measurements of its weights.
+
+    cell: a `CountingCell`.
+    """
     kept, curve = train(cell)
     return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
 
 
 def measure(cell, kept):
-    """Measure the weights of a trained model, and return the results as rows of a `CountingCell`.
+    """Measure the weights of a trained transformer, and return the results as rows.
 
     kept: the weights, from `train`.
     """
@@ -75,7 +78,10 @@ def measure(cell, kept):
 
 
 def train_beginning(cell):
-    """Return the rows of `train_and_measure` for the start and the first epoch, before rounding errors have grown."""
+    """Train for one epoch only, and return the learning curve.
+
+    The result is the first `BEGINNING` rows of `train_and_measure`, before rounding errors have grown.
+    """
     return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
 
 
@@ -88,9 +94,11 @@ def run_of(cell, seed):
 
 
 def train_exchanged(cell):
-    """Train the model of an `ExchangedCell`, and return a row for each epoch that ends with a test.
+    """Train a transformer with the initial weights and the data of given runs, and return a row for each tested epoch.
 
-    These are all epochs up to the fourth, then every fifth epoch, and the last epoch.
+    The tested epochs are all epochs up to the fourth, then every fifth epoch, and the last epoch.
+
+    cell: an `ExchangedCell`.
     """
     from attention_phases.histogram import transformer
 
@@ -176,7 +184,7 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """A cell that trains a transformer with Adam, from the start of one run and on the data of the same or another run.
+    """A cell that trains a transformer with the initial weights of one run and the data of the same or another run.
 
     Columns:
         variant: which part of the transformer is frozen at first
