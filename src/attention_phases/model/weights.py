@@ -127,8 +127,9 @@ def overlaps_and_errors(
 
 
 def _overlaps(task, columns, teachers):
-    """Return the scalars of `flat_overlaps`; for a structured task, `length` replaces the single entries.
+    """Return a dictionary of the overlaps of a student, as scalars.
 
+    The scalars are those of `flat_overlaps`. For a structured task, `length` replaces the single entries.
     `length` is Q*^T Sigma Q*/d divided by its limit, minus 1, as a mean over the columns. It is a control variate.
     """
     point, variance = column_overlaps(task, columns, teachers), task.sigma**2

@@ -55,7 +55,7 @@ class Risk(Protocol):
 
 
 def starts_of(form: str) -> tuple[str, ...]:
-    """Return the names of the starting points that are available for a form of the student.
+    """Return the names of the initial weights that are available for a variant of the student.
 
     "mixed" needs more than one column of weights.
     """
