@@ -38,7 +38,7 @@ def total(a):
 
 
 class Rule(NamedTuple):
-    """The settings of one training step: Adam, or plain gradient descent if beta2 is 0."""
+    """The settings of the optimiser: Adam, or plain gradient descent if beta2 is 0."""
 
     rate: float  #: learning rate
     beta1: float = 0.0  #: decay of the mean gradient

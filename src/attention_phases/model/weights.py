@@ -141,7 +141,10 @@ def _overlaps(task, columns, teachers):
 
 
 def _gauge(columns, teacher):
-    """Rotate two columns, whose scores add up, such that the second has no overlap with the teacher and m_2 >= 0."""
+    """Rotate two columns of weights such that the second has no overlap with the teacher and m_2 >= 0.
+
+    The scores of the columns add up, so that a rotation does not change the student.
+    """
     along = columns @ teacher
     cos, sin = along / np.linalg.norm(along)
     rotated = np.array([[cos, sin], [-sin, cos]]) @ columns

@@ -69,10 +69,7 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
-        """Return the gap between two solutions, or between one solution and the linear model.
-
-        It is the difference of the free energies of two solutions, or of the test errors of one solution and the model.
-        """
+        """Return the difference of two free energies, or of the test errors of one solution and the linear model."""
         first, *others = solutions.values()
         if not others:
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
@@ -253,7 +250,7 @@ def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
-    """Guess a threshold from known solutions: the largest alpha at which the gap between them becomes negative.
+    """Guess a threshold from known solutions: the largest alpha at which their difference becomes negative.
 
     The solutions are branches[branch][alpha], and `baseline` is the test error of the linear model.
     """

@@ -1,4 +1,4 @@
-"""Minimisation of the empirical risk from named starts (paper, Section 5 and Appendix E)."""
+"""Optimisers of the empirical risk, and the initial weights from which they start (paper, Section 5 and Appendix E)."""
 
 import time
 from dataclasses import dataclass, field
