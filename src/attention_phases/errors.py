@@ -1,4 +1,4 @@
-"""Exceptions with messages of one line, and functions that check arguments."""
+"""Exceptions with one-line messages, and functions that check arguments."""
 
 import os
 from collections.abc import Callable, Collection, Iterable
@@ -14,7 +14,7 @@ LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # largest lengths of a value and of an 
 
 
 class BadInput(ValueError):
-    """Raised if a parameter has a value outside its allowed range, or if parameters do not fit each other.
+    """Raised if a parameter has a value outside its allowed range, or if parameters are inconsistent.
 
     The message is "NAME = VALUE: must be ALLOWED". A complete sentence as the only argument is the message itself.
     """
@@ -44,7 +44,7 @@ class SweepError(RuntimeError):
 
 
 class NotebookError(RuntimeError):
-    """Raised if a notebook failed or has the wrong form, with a one-line message."""
+    """Raised if a notebook failed or is malformed, with a one-line message."""
 
 
 def as_number(value: Any) -> Any:

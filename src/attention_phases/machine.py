@@ -121,7 +121,10 @@ def process_pool(workers: int | None = None, spawn: BaseContext | None = None) -
 
 
 def _guard() -> None:
-    """Leave Ctrl-C and a scheduler's SIGTERM to the parent, and end when the parent does."""
+    """Make a worker process ignore SIGINT and SIGTERM, and end it when its parent ends.
+
+    The parent handles Ctrl-C and the SIGTERM of a scheduler.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     end_with_parent()

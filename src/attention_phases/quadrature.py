@@ -75,7 +75,7 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
     """Distribute the scrambles of a quadrature over several threads, and call `means` in each thread.
 
     The result is ``means(*scrambles, *arguments)``. `means` must release Python's lock. The first axis of all arrays in
-    `scrambles` and in the result counts scrambles. The first array, which is a net or a part of a net, is made
+    `scrambles` and in the result indexes scrambles. The first array, which is a net or a part of a net, is made
     contiguous and read-only, because numba would compile `means` again for each kind of array.
 
     apart: one call for each scramble, all in other threads than this one, so that Ctrl-C can act between the calls
@@ -97,7 +97,7 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
 
 
 def pool(averages: Any) -> Any:
-    """Average every array of a named tuple over its first axis, which counts the scrambles."""
+    """Average every array of a named tuple over its first axis, which indexes the scrambles."""
     return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 
 

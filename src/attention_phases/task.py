@@ -20,7 +20,7 @@ MATRICES = {
 
 
 class Direction(NamedTuple):
-    """A group of embedding directions that share the variances of tokens, teacher and encoding.
+    """A group of embedding directions that all have the same token, teacher and encoding variances.
 
     >>> from attention_phases import Direction, Task
     >>> Task(spectrum=[Direction(0.05, 0.5), Direction(0.45, 0.5)]).sigma
@@ -40,7 +40,7 @@ class Direction(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """The eigenvalue, averaged over the tokens if each token has its own."""
+        """The variance of a token's entries, as a mean over the tokens if their variances differ."""
         return float(np.mean(self.eigenvalue))
 
 
@@ -68,7 +68,10 @@ class Cluster(NamedTuple):
 
 
 def _optional_field(default: Any) -> Any:
-    """Return a field that records omit at its default value, so that older results keep their names and seeds."""
+    """Return a dataclass field that is omitted from records if it has its default value.
+
+    Records from before the field was added therefore keep their names and seeds.
+    """
     return field(default=default, metadata={"omitted at default": True})
 
 
@@ -135,7 +138,7 @@ class Task:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The groups of embedding directions, with the strength of the encoding included.
+        """The groups of embedding directions, with the encoding multiplied by its strength.
 
         Without a spectrum, there is a single group.
         """
@@ -164,7 +167,7 @@ def _teachers(value: Any) -> tuple[float, ...]:
 
 
 def _matrix(value: object) -> tuple:
-    """Return a square tuple of finite floats from a name, a text "a,b;c,d" or nested sequences."""
+    """Return a square tuple of finite floats from a name, a string "a,b;c,d" or nested sequences."""
     if isinstance(value, str) and value in MATRICES:
         return MATRICES[value]
     plain: Any = value.to_numpy() if hasattr(value, "to_numpy") else value  # pyright: ignore[reportAttributeAccessIssue]
@@ -179,7 +182,7 @@ def _matrix(value: object) -> tuple:
 
 
 def _coordinate_values(task: Task, d: int, name: str) -> np.ndarray:
-    """Return the values of a field of the directions for all `d` coordinates, which are the last axis."""
+    """Return an attribute of the groups of directions as an array whose last axis has all `d` coordinates."""
     ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in task.directions)])).astype(int)
     values = np.array([getattr(direction, name) for direction in task.directions])
     return np.repeat(values.T, np.diff(ends), axis=-1)
@@ -208,15 +211,16 @@ def teacher_variances(task: Task) -> np.ndarray:
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
-    """Return the positional encoding of a token with position mark 1, multiplied by sqrt(d).
+    """Return the positional encoding, multiplied by sqrt(d).
 
-    The result is (d,). Without a spectrum it is `Task.encoding` 1_d.
+    It is the encoding of a token with position mark 1. The result is (d,). Without a spectrum it is `Task.encoding`
+    1_d.
     """
     return _coordinate_values(task, d, "encoding") ** 0.5
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:
-    """Check directions, or the text "eigenvalue,weight[,teacher[,encoding]];...", and return directions of floats."""
+    """Convert directions or a string "eigenvalue,weight[,teacher[,encoding]];..." to valid `Direction` tuples."""
     allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:
@@ -236,7 +240,7 @@ def _spectrum(value: Any) -> tuple[Direction, ...]:
 
 
 def _clusters(value: Any) -> tuple[Cluster, ...]:
-    """Return joint choices of clusters with floats; raise `BadInput` if the value has another form."""
+    """Convert a value to a tuple of `Cluster`; raise `BadInput` if this is not possible."""
     allowed = "clusters (weight, encoding, teacher) of finite numbers, the last two with one for each token"
     try:
         clusters = tuple(Cluster(_float(choice[0]), *map(_floats, choice[1:])) for choice in value)

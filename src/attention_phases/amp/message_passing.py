@@ -43,7 +43,7 @@ SAFETY_MARGIN, MODE_POINTS = 0.25, 2**10
 
 
 class State(NamedTuple):
-    """A state of message passing: the input and the output of one step."""
+    """The variables that message passing updates in each iteration."""
 
     weights: np.ndarray  #: weights Q (d,)
     onsager: np.ndarray  #: Onsager term V g (2, n)
@@ -52,7 +52,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """A run of message passing from one start: its final state and its history."""
+    """A run of message passing from given initial weights: its final state and its history."""
 
     state: State  #: final state
     #: Table with a row for the start and for each iteration: q, m, theta, V, and the relative change of Q (`change`).
@@ -62,7 +62,10 @@ class Run:
 
 @dataclass(frozen=True)
 class MessagePassingResult:
-    """The result of message passing on one data set, with attributes named as in training and theory."""
+    """The result of message passing on one data set.
+
+    Its attributes have the same names as in the results of training and theory.
+    """
 
     overlaps: StudentOverlaps  #: order parameters of the final weights
     V: float  #: V of the final state
@@ -131,7 +134,7 @@ def message_passing(
 
 
 def enough_damping(task: Task, alpha: float, start: str) -> float:
-    """Return a damping that is strong enough for the collective modes of a branch to decay.
+    """Return a damping factor at which the collective modes of message passing decay on a given branch.
 
     The branch is the one that the start is named after. For any other start the damping suffices for both branches.
 
@@ -189,7 +192,9 @@ def start_state(task: Task, data: Dataset, weights: np.ndarray | torch.Tensor) -
 
 
 def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
-    """Return the state after one undamped iteration on a training set from `limiting_data`.
+    """Return the state of message passing after one iteration without damping.
+
+    The training set comes from `limiting_data`.
 
     If `width` is 0, the response dg/dw is the derivative, as in Algorithm 1. The derivative misses the jumps of h*.
     Otherwise the response is the slope between w - e and w + e, which includes the jumps. Here e is `width` times the
@@ -213,13 +218,16 @@ def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
 
 
 def _derivatives(h: np.ndarray, targets: np.ndarray, V: float, variance: float) -> np.ndarray:
-    """Return the trace (N,) of the derivative of the forces at proximal points h (2, N), without their jumps."""
+    """Return the trace (N,) of the Jacobian of the forces, given the proximal points h (2, N).
+
+    The jumps of the proximal points are not included.
+    """
     h11, h12, h22 = (V * bend for bend in bends(h, targets, variance))
     return ((2 + h11 + h22) / ((1 + h11) * (1 + h22) - h12**2) - 2) / V
 
 
 def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:
-    """Return the sum (N,) of two slopes: each is the slope of a field's force between w - e and w + e of this field."""
+    """Return the trace (N,) of the Jacobian of the forces, by central differences with step e."""
     shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
     above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
     first, second = ((above[a][a] - below[a][a]) / (2 * e) for a in range(2))

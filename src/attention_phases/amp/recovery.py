@@ -1,4 +1,6 @@
-"""Message passing of the Bayes-optimal learner (`beyond.optimal`) on sampled sentences, started at random weights.
+"""Bayes-optimal message passing on sampled sentences, started at random weights.
+
+`beyond.optimal` has the learner in the limit of large d.
 
 In units in which the teacher's fields have variance 1, y = F Q* with rows F = xi/(sigma sqrt(d)). A state consists of
 the estimate Q, the forces g of the sentences, and the posterior variance V of each weight. One step computes

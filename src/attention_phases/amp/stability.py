@@ -1,4 +1,4 @@
-"""Predictions of state evolution for message passing: its convergence, and how perturbations and two copies evolve.
+"""Predictions of state evolution for message passing: convergence, size of perturbations, distance of two copies.
 
 Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
 ``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. If the proximal point does
@@ -93,13 +93,13 @@ def gains(
 def gain_without_jumps(
     task: Task, alpha: float, overlaps: Scalars, points: int, scrambles: int = SCRAMBLES
 ) -> Measured:
-    """Return the gain of a small overlap with the teacher at a positional solution, ignoring jumps of proximal points.
+    """Return the growth factor of a small overlap with the teacher at a positional solution.
 
-    If each sentence remains at its proximal point, fields respond with the second derivatives B of its loss there. Then
-    ``1/chi = lam + alpha sigma^2 E tr K`` with ``K = B (1 + sigma^2 chi B)^-1``. Along the teacher, whose fields y
-    determine B, the Hessian has ``1/chi + alpha sigma^2 E[z^T K z - tr K]`` instead of 1/chi, with z = y/sigma. One
-    minus the ratio of the two is the gain. If the gain is below 1, a student close to the positional solution does not
-    move towards the teacher. See `Solution` for the gain with jumps.
+    The jumps of the proximal points are ignored. If each sentence remains at its proximal point, fields respond with
+    the second derivatives B of its loss there. Then ``1/chi = lam + alpha sigma^2 E tr K`` with ``K = B (1 + sigma^2
+    chi B)^-1``. Along the teacher, whose fields y determine B, the Hessian has ``1/chi + alpha sigma^2 E[z^T K z - tr
+    K]`` instead of 1/chi, with z = y/sigma. One minus the ratio of the two is the gain. If the gain is below 1, a
+    student close to the positional solution does not move towards the teacher. See `Solution` for the gain with jumps.
     """
     variance, usual, parts = task.sigma**2, overlaps.V / task.sigma**2, []
     for net in gaussian_points(points, scrambles):
@@ -130,11 +130,11 @@ def gain_without_jumps(
 def gains_of_columns(
     task: Task, architecture: Architecture, alpha: float, overlaps: Scalars | Overlaps, points: int, scrambles: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the same as `gains` for a student of any architecture.
+    """Compute the factor by which one iteration multiplies the squared distance of two copies, for any architecture.
 
-    All columns of the student are included. The parts of the copies that are independent of the teacher differ by a
-    matrix ``D`` proportional to ``q - theta theta^T/rho``, and the gain is the ratio of traces. All tokens must have
-    the same law.
+    The results are as for `gains`. All columns of the student are included. The parts of the copies that are
+    independent of the teacher differ by a matrix ``D`` proportional to ``q - theta theta^T/rho``, and the gain is the
+    ratio of traces. All tokens must have the same law.
     """
     setting, r = Setting(task, architecture, general=True), architecture.rank
     overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)

@@ -40,7 +40,7 @@ def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
 
 
 def softness(curvature: np.ndarray, teacher: np.ndarray) -> dict[str, float]:
-    """Return the smallest curvature of the risk at a student, and the curvature towards the teacher.
+    """Compute the smallest curvature of the risk from its Hessian, and the curvature along the teacher.
 
     `softest` is the smallest eigenvalue of the Hessian, by Lanczos' method. `leaning` is the squared cosine of the
     angle between the teacher and the span of the `SOFT_COUNT` softest directions; for a random teacher it is

@@ -85,7 +85,10 @@ def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
 
 @lru_cache
 def _rule(tokens: int, nodes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return nodes and weights for u, which is chi^2 with L + 2 degrees of freedom, and for n, which is N(0, 1)."""
+    """Return quadrature rules for a chi-squared variable u and a standard normal variable n.
+
+    u has L + 2 degrees of freedom. The results are the nodes and the weights for u, and those for n.
+    """
     halves, of_u = roots_genlaguerre(nodes[0], tokens / 2)
     return 2 * halves, of_u / of_u.sum(), *tensor_rule(nodes[1], 1)
 

@@ -43,7 +43,10 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class Beginning(NamedTuple):
-    """The beginning of training at one alpha for large d, estimated from a finite number of sentences."""
+    """Predictions for the start of training at one alpha, in the limit of large d.
+
+    They are averages over a finite number of sentences.
+    """
 
     task: Task  #: teacher, data and penalty
     alpha: float  #: sample complexity
@@ -52,7 +55,7 @@ class Beginning(NamedTuple):
     semantic: np.ndarray  #: s along Q*, (N, 2)
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
-        """Return the contribution of the sentences to the equations of the resolvent, at its values G (k,).
+        """Return the average over sentences in the equations of the resolvent, at resolvent values G (k,).
 
         It is ``alpha E sum signal b/(1 - sigma^2 b G)``. `signal` is (N, 2).
         """
@@ -87,7 +90,7 @@ class Beginning(NamedTuple):
         return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
 
     def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the growth factors of the mean squares of random weights under linearised gradient descent.
+        """Return the factors by which linearised gradient descent multiplies the mean squares of random weights.
 
         The numbers of steps and each factor are (k,). The mean squares are along 1_d ("positional"), along Q*
         ("semantic"), and along any other direction ("bulk"). Each factor is the mean of ``(1 - rate (lambda + z))^(2
@@ -104,7 +107,10 @@ class Beginning(NamedTuple):
 
 
 def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
-    """Return a `Beginning` for each scramble, so that the spread of their results gives standard errors."""
+    """Return predictions for the start of training, one `Beginning` for each scramble.
+
+    The spread of the predictions over the scrambles gives standard errors.
+    """
     return [Beginning(task, alpha, *rows(task, net.T)) for net in gaussian_points(points, NETS, dimensions=2)]
 
 

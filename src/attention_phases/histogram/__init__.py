@@ -40,7 +40,7 @@ def draw(sequences: int, rng: np.random.Generator) -> tuple[Sequences, Sequences
 
 
 def parse_letters(text: str) -> np.ndarray:
-    """Convert a text of ten letters from A to O, in upper or lower case, to tokens (10,)."""
+    """Convert a string of ten letters from A to O, in upper or lower case, to tokens (10,)."""
     letters = str(text).upper()
     if len(letters) != LENGTH or set(letters) - set(LETTERS):
         raise BadInput("sequence", text, f"{LENGTH} letters from {LETTERS[0]} to {LETTERS[-1]}")

@@ -38,7 +38,7 @@ def total(a):
 
 
 class Rule(NamedTuple):
-    """The settings of one training step: Adam, or plain gradient descent if beta2 is 0."""
+    """The settings of the optimiser: Adam, or plain gradient descent if beta2 is 0."""
 
     rate: float  #: learning rate
     beta1: float = 0.0  #: decay of the mean gradient
@@ -58,7 +58,10 @@ class TrainableModel(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """Intermediate results of `forward` that `backward` needs, with one row per embedding or one row per position."""
+    """Intermediate results of the forward pass that the backward pass needs.
+
+    The arrays have one row per embedding, or one row per position.
+    """
 
     inputs: np.ndarray  #: (25, width), embeddings
     queries: np.ndarray  #: (25, width), query of each embedding
@@ -75,7 +78,7 @@ class Pass(NamedTuple):
 
 @njit(**NUMBA_OPTIONS)
 def attend(tokens, chosen, scores, known, scale):
-    """Compute the attention to each position, and its sum for each embedding of a token or a position.
+    """Compute the attention to each position, and the total attention to each token or position embedding.
 
     Both results have one row for each position of each sequence.
     """

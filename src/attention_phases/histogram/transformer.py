@@ -218,7 +218,10 @@ def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def _map_in_chunks(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Apply a function of the network to many sequences, in float64, which gives the same digits on all machines."""
+    """Apply a function of the network to many sequences, in chunks and in float64.
+
+    Float64 gives the same digits on all machines.
+    """
     weights, parts = tensors_of(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
 
@@ -251,7 +254,7 @@ def explained_variance(values: np.ndarray, groups: np.ndarray) -> float:
 
 
 def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
-    """Return the number of positions with each count, and at how many of them the model predicts this count.
+    """Return, for each count, the number of positions with this count and the number of correct predictions.
 
     The rows are dictionaries with `count`, `places` and `right`.
     """

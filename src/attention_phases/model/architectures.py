@@ -1,4 +1,4 @@
-"""Forms of students and sentences, including the forms in the appendices of the paper (C.10 and E.3)."""
+"""Variants of the student and of its sentences, including those in the appendices of the paper (C.10 and E.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from ..task import MATRICES, Task
 
 
 class Form(NamedTuple):
-    """A form of the student: its score and its value matrix."""
+    """A variant of the student, defined by its score and its value matrix."""
 
     about: str  #: description in words
     score: tuple  #: matrix M (r, r) in the score T_ab = h_a M h_b^T, where h_a are the r fields of token a
@@ -29,7 +29,7 @@ CORRELATION = 0.3  # correlation between tokens in Figure 10; the paper does not
 
 @dataclass(frozen=True)
 class Architecture:
-    """The form of a student, and the kind of sentences that the student reads.
+    """A variant of the student, with the number and the correlation of the tokens in its sentences.
 
     >>> from attention_phases import Architecture, Task, solve
     >>> longer = Architecture(tokens=3)
@@ -60,12 +60,12 @@ class Architecture:
 
     @property
     def rank(self) -> int:
-        """The number r of columns of weights, each of which gives a token one field."""
+        """The number r of columns of weights, which is also the number of fields of a token."""
         return len(self.score)
 
     @property
     def value(self) -> str:
-        """The kind of the value matrix, see `Form`."""
+        """The kind of the value matrix: "none", "pair" or "full" (see `Form`)."""
         return FORMS[self.form].value
 
     @property

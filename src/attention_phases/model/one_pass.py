@@ -72,14 +72,17 @@ def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
 
 @njit(cache=True, nogil=True)
 def _column_loss(h1, h2, stiffness, t1, t2):
-    """Return the loss of a sentence with the fields of one column, and its derivatives with respect to the fields."""
+    """Return the loss of a sentence for one column of weights, and its derivatives with respect to the two fields."""
     loss, a, b = _loss(h1 * (h1 - h2), h2 * (h2 - h1), stiffness, t1, t2)
     return loss, *_field_derivatives(h1, h2, a, b)
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _two_columns(inputs, stiffness, targets, weights, together, first, last, risk, gradient):
-    """Add sentences `first` to `last` to `risk` (2,) and `gradient` (2, d); one student's risk is the first entry."""
+    """Add the risk and gradient of sentences `first` to `last`, for two columns, to `risk` (2,) and `gradient` (2, d).
+
+    If both columns belong to one student, its risk is added to the first entry.
+    """
     d = weights.shape[1]
     number = inputs.dtype.type  # number type of the data, because the loop over d must not mix two types
     zero = number(0)
@@ -120,7 +123,10 @@ def _two_columns(inputs, stiffness, targets, weights, together, first, last, ris
 
 @njit(cache=True, nogil=True)
 def _sentence(h1, h2, k1, k2, stiffness, t1, t2, together):
-    """Return a sentence's losses with fields h and k of two columns, and their derivatives with respect to h and k."""
+    """Return the losses of a sentence for two columns of weights, and their derivatives with respect to the fields.
+
+    The columns have the fields h and k.
+    """
     h_score1, h_score2 = h1 * (h1 - h2), h2 * (h2 - h1)
     k_score1, k_score2 = k1 * (k1 - k2), k2 * (k2 - k1)
     if together:
@@ -142,7 +148,10 @@ def _field_derivatives(h1, h2, a, b):
 
 @njit(cache=True, nogil=True)
 def _loss(score1, score2, stiffness, t1, t2):
-    """Return the loss of a sentence, without its floor, and its derivatives with respect to the two scores."""
+    """Return the loss of a sentence, and its derivatives with respect to the two scores.
+
+    The loss at the targets, which `Dataset.floor` has, is not included.
+    """
     s1, s2 = 1 / (1 + exp(-score1)), 1 / (1 + exp(-score2))
     e1, e2 = s1 - t1, s2 - t2
     loss = 0.5 * stiffness * (e1 * e1 + e2 * e2)

@@ -79,7 +79,10 @@ def test_error(
 def _tested_overlaps(
     task: Task, overlaps: Any, d: float, trained: Task | None
 ) -> tuple[float, float, float, float, float]:
-    """Return q, m, theta, rho and m_teacher for sentences with the law of `task`; see `test_error`."""
+    """Check the overlaps of a student, and convert them to the task on which it is tested.
+
+    The results are q, m, theta, rho and m_teacher; see `test_error`.
+    """
     of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
@@ -109,7 +112,7 @@ def _tested_overlaps(
 
 
 def _encoding_contribution(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """Return the contribution of the encoding in the output to d times the squared error.
+    """Return the contribution of the positional encoding in the output to the squared error, times d.
 
     The encoding is c u 1_d/sqrt(d) with u = (1, -1).
 
@@ -192,7 +195,7 @@ def general_test_error(
 
 
 def _given_fields(B, variances, structured):
-    """Return R and T of `general_test_error` for a token whose coordinates have given variances (d,)."""
+    """Return the matrices R and T of `general_test_error` for a token with given variances (d,)."""
     if structured:  # the axes of the stored results, because other axes would change the quadrature error
         size, axes = np.linalg.eigh(B * variances @ B.T)
         size = np.where(size > 1e-12 * size.max(), size, 0.0)  # parallel columns give zero, up to rounding

@@ -106,7 +106,10 @@ def draw_in_chunks(
 
 
 def _large_parameter(alpha: float, d: int) -> tuple[str, float]:
-    """Return the parameter that makes the data set large, with its value: alpha or d."""
+    """Return the name and the value of the larger parameter, alpha or d.
+
+    An error message names this parameter if the data set is too large.
+    """
     return ("alpha", alpha) if alpha > d else ("d", d)
 
 

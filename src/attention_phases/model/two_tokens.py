@@ -121,7 +121,7 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 
 
 def _one_pass_risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """Compute the same as `risk`, by one compiled pass over the sentences for every two columns."""
+    """Compute the risk and its gradient in one compiled pass over the sentences for every two columns."""
     inputs, stiffness, targets = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy()
     columns = weights.numpy().reshape(-1, data.d)
     together, values, gradient = len(columns) > len(weights), np.empty(len(columns)), np.empty_like(columns)

@@ -127,8 +127,9 @@ def overlaps_and_errors(
 
 
 def _overlaps(task, columns, teachers):
-    """Return the scalars of `flat_overlaps`; for a structured task, `length` replaces the single entries.
+    """Return a dictionary of the overlaps of a student, as scalars.
 
+    The scalars are those of `flat_overlaps`. For a structured task, `length` replaces the single entries.
     `length` is Q*^T Sigma Q*/d divided by its limit, minus 1, as a mean over the columns. It is a control variate.
     """
     point, variance = column_overlaps(task, columns, teachers), task.sigma**2
@@ -140,7 +141,10 @@ def _overlaps(task, columns, teachers):
 
 
 def _gauge(columns, teacher):
-    """Rotate two columns, whose scores add up, such that the second has no overlap with the teacher and m_2 >= 0."""
+    """Rotate two columns of weights such that the second has no overlap with the teacher and m_2 >= 0.
+
+    The scores of the columns add up, so that a rotation does not change the student.
+    """
     along = columns @ teacher
     cos, sin = along / np.linalg.norm(along)
     rotated = np.array([[cos, sin], [-sin, cos]]) @ columns

@@ -115,7 +115,7 @@ def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
 
 
 def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float, float]]:
-    """Return the lowest test error of each kind of student with unlimited data, together with its best weight.
+    """Return the lowest test errors of semantic and positional students with unlimited data, and their weights.
 
     The keys are "semantic", with the weight kappa, and "positional", with the weight m.
     """

@@ -72,7 +72,7 @@ class BranchMap:
         self.rough = RoughIteration(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
 
     def start(self) -> Overlaps:
-        """Return initial overlaps in the basin of the branch, close to the teacher or to the positional encoding."""
+        """Return initial overlaps in the basin of attraction of the branch, close to the teacher or to the encoding."""
         r, rho = self.architecture.rank, self.setting.rho
         largest = rho.max(axis=1)[:, None, None]
         V = 0.5 * self.setting.shares.sum(axis=0)[:, None, None] / (self.task.lam * max(1.0, self.alpha)) * np.eye(r)
@@ -124,7 +124,7 @@ class BranchMap:
         return equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
 
     def step(self, x: np.ndarray, averages: Averages) -> np.ndarray:
-        """Apply the map once to the coordinates x, given the averages at x."""
+        """Return the coordinates after one iteration of the state evolution, given the averages at x."""
         return self.pack(equations.update(self.setting, self.hats(x, averages)))
 
     def gain(self, x: np.ndarray, averages: Averages):
@@ -200,7 +200,7 @@ class Net:
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return the averages of a `BranchMap` for each scramble, at the coordinates x.
+        """Return averages over the fields for each scramble, at the coordinates x of a branch.
 
         The minima are searched for again if `anew`, or if x is far from the last search.
         """

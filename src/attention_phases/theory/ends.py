@@ -48,10 +48,11 @@ def branch_end(
     seed: int = 0,
     report: Callable[[int], object] | None = None,
 ) -> Measured:
-    """Return the alpha at which a branch of the standard student ends, because its defining overlap vanishes.
+    """Return the alpha at which the overlap that defines a branch of the standard student vanishes.
 
-    This overlap is theta on the semantic branch and m on the positional branch. Where it vanishes, the branch meets
-    the symmetric branch. The result is NaN if the solver fails or if the relative error exceeds `LARGEST_END_ERROR`.
+    The branch ends there. The overlap is theta on the semantic branch and m on the positional branch. Where it
+    vanishes, the branch meets the symmetric branch. The result is NaN if the solver fails or if the relative error
+    exceeds `LARGEST_END_ERROR`.
 
     Near its end the branch is better parametrised by the overlap than by alpha. For several small values of
     ``x = theta/sqrt(rho q)``, or ``m/sqrt(q)``, the fixed-point equations are solved for q, V and alpha. By symmetry
@@ -74,7 +75,7 @@ def branch_end(
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
-        """Return how far the map moves a point whose overlap is `own`.
+        """Return the change of a point in one iteration of the map, for a given overlap `own`.
 
         The result is the mean over scrambles and the value for each scramble. unknown: log q, log V and log alpha
         """
@@ -101,11 +102,12 @@ def branch_end(
 def branch_ends(
     task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: Any
 ) -> dict[str, tuple[Measured, str]]:
-    """Return a dictionary of the ends of a branch inside the range of `alphas`, with the keys "start" and "stop".
+    """Return the smallest and the largest alpha at which a branch exists, if inside the range of `alphas`.
 
-    Each end is a pair: its alpha, and the reason why no solution was found at the next alpha beyond it. If `branch_end`
-    finds no end there, or one too far away, the end is placed halfway between the last alpha with a solution and the
-    next alpha. Its error is then half of their distance, and the reason is "did not settle".
+    The result is a dictionary with the keys "start" and "stop". Each end is a pair: its alpha, and the reason why no
+    solution was found at the next alpha beyond it. If `branch_end` finds no end there, or one too far away, the end is
+    placed halfway between the last alpha with a solution and the next alpha. Its error is then half of their distance,
+    and the reason is "did not settle".
     """
     if not solutions:
         return {}

@@ -110,7 +110,11 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
 
 @np.errstate(all="ignore")  # a large step of a search may overflow
 def _general_means(points, lowest, setting, overlaps, anew):
-    """Return all entries of `Averages` except the last; its arrays are (scrambles, L, r or t, n) with n points."""
+    """Compute averages over the fields with the kernel for any student and any number of tokens.
+
+    The result has all entries of `Averages` except the last. Arrays in this function are (scrambles, L, r or t, n),
+    with n points.
+    """
     architecture, (scrambles, n, _) = setting.architecture, points.shape
     tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, architecture.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
@@ -161,12 +165,15 @@ def _general_means(points, lowest, setting, overlaps, anew):
 
 
 def _mix_tokens(matrix, fields):
-    """Return the product of a matrix (L, L) with the tokens of fields (scrambles, L, i, n)."""
+    """Multiply fields (scrambles, L, i, n) by a matrix (L, L) along the axis of the tokens."""
     return (matrix @ fields.reshape(*fields.shape[:2], -1)).reshape(fields.shape)
 
 
 def _sum_by_law(setting, left, right):
-    """Return sums over n and each law's tokens of products of fields (scrambles, L, i, n) and (scrambles, L, j, n)."""
+    """Sum the products of two arrays of fields over the points, and over all tokens that have the same law.
+
+    The fields are (scrambles, L, i, n) and (scrambles, L, j, n).
+    """
     by_token = left @ right.mT
     return by_token if len(setting.rho) > 1 else by_token.sum(1, keepdims=True)
 
@@ -268,7 +275,7 @@ def penalty(setting: Setting, hats: Hats):
 
 
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
-    """Return the gains: the largest factors by which one step multiplies a small theta and a small m.
+    """Return the largest factors (gains) by which one iteration multiplies a small theta and a small m.
 
     They matter for an overlap that is zero on the branch. If a gain is above 1 the solution is a saddle: a student
     close to the semantic solution moves towards the positions, or a student close to the positional solution moves

@@ -59,7 +59,7 @@ def phase_diagram(
 
 
 def _phases(job: tuple) -> list[dict[str, Any]]:
-    """Return the rows of the phase diagram at one omega."""
+    """Return the rows of the phase-diagram table at one omega."""
     task, alphas, quadrature = job
     branches, rows = {branch: follow(task, branch, alphas, **quadrature) for branch in MINIMA}, []
     for alpha in sorted(map(float, alphas)):

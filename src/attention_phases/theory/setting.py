@@ -1,6 +1,6 @@
-"""The task and the architecture in the form that the state evolution needs, and the mean weights of the student.
+"""Parameters of the state evolution for a task and an architecture, and averages over the student's weights.
 
-The mean weights follow from the conjugates (the entropic part, Appendix C.6). Along a direction of variance s the
+The averages follow from the conjugates (the entropic part, Appendix C.6). Along a direction of variance s the
 weights W (r,) minimise ``r(W) + s W^T V_hat W/2 - B^T W`` with the penalty ``r(W) = lambda |W|^2/2 + l1 |W|``. The
 field B is Gaussian with mean m_hat e + s theta_hat W* and covariance s q_hat, where e are the entries of the encoding
 and W* (t,) of the teacher. Matrices over the columns are mostly 1 x 1, for which NumPy's own routines would take ten
@@ -33,7 +33,7 @@ class Spectrum(NamedTuple):
 
 @dataclass
 class Setting:
-    """A task and an architecture in the form that the state-evolution equations need.
+    """The parameters of the state-evolution equations for a task and an architecture.
 
     The L tokens have the same law, k = 1, or each has its own, k = L. The teacher has t columns.
     """
@@ -97,7 +97,7 @@ class Setting:
 class Hats(NamedTuple):
     """The conjugates of the overlaps, in arrays of the same shapes as the overlaps.
 
-    They are q_hat, m_hat, theta_hat and V_hat of Eq. 7. A first axis may count scrambles.
+    They are q_hat, m_hat, theta_hat and V_hat of Eq. 7. A first axis may index scrambles.
     """
 
     q: Any  #: conjugate of q
@@ -121,7 +121,7 @@ class MeanWeights(NamedTuple):
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
-    """Return the `MeanWeights` of a student, given the conjugates of the overlaps.
+    """Return averages over the distribution of a student's weights, given the conjugates of the overlaps.
 
     With an l1 penalty, student and teacher have one column each.
     """
@@ -150,7 +150,7 @@ def mix(shares: np.ndarray, matrices: np.ndarray) -> np.ndarray:
 
 
 def _shrunk_weights(setting, hats):
-    """Return the means over the weights with an l1 penalty, for one column and a teacher that may be sparse.
+    """Return averages over the weights of one column with an l1 penalty, for a teacher that may be sparse.
 
     The weights are W = soft(B)/D with ``soft(B) = sign(B) max(|B| - l1, 0)``.
     """

@@ -165,7 +165,7 @@ def _lies_on(model: BranchMap, start: Any) -> bool:
 def solve_model(
     model: BranchMap, points: np.ndarray, start: Any = None, report: Callable[[int], object] | None = None
 ) -> Solution:
-    """Find the fixed point of a `BranchMap` on given quadrature points.
+    """Find the fixed point of the state evolution on one branch, with given quadrature points.
 
     The points are (scrambles, N, dimensions). A damped iteration on few points, or a `start`, gives a point close to
     the fixed point. Powell's hybrid method on all points then finds the fixed point.
@@ -190,7 +190,7 @@ def solve_model(
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
-    """Return how far one step of the map moves x (n,), and the averages of each scramble at x."""
+    """Return the change of the coordinates x (n,) in one iteration, and the averages of each scramble at x."""
     averages = net.averages(model, x, anew)
     return model.step(x, pool(averages)) - x, averages
 
@@ -218,7 +218,10 @@ def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
 
 
 def _polish(model, x, net):
-    """Return the fixed point close to x, and the averages that a search finds there."""
+    """Return the fixed point close to x, and the averages over the fields there.
+
+    The averages are computed after a new search for the minima.
+    """
     evaluations = 30 + 10 * len(x)
     return polish(lambda x, anew: displacement(model, x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
 
@@ -239,9 +242,10 @@ class LinearExpansion(NamedTuple):
 
 
 def _solution_at(model, x, averages, net, before) -> Solution:
-    """Return the `Solution` at a fixed point x of the pooled averages, which a search has confirmed.
+    """Compute all quantities of a `Solution` at a fixed point x, with their spread over the scrambles.
 
-    The free energy is stationary, so its spread at x is enough.
+    x is a fixed point of the pooled averages, which a search has confirmed. The free energy is stationary, so its
+    spread at x is enough.
 
     before: number of averages before this net was used
     """
@@ -289,14 +293,14 @@ def _solution_at(model, x, averages, net, before) -> Solution:
 
 
 def _linear_at(model, x, averages, net, step) -> LinearExpansion:
-    """Return the first-order expansion around x, from differences over `step`.
+    """Return the first-order expansion of the map around x, by central differences with a given step.
 
     To first order, scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, where J is the Jacobian of
     the map F. The spread of these points gives the error bars.
     """
 
     def at(x):
-        """Return an array of the images of x for each scramble and for the pooled scrambles, and the observables."""
+        """Return one array of the images of x for each scramble, its image for all scrambles, and the observables."""
         each = net.averages(model, x)
         means = pool(each)
         return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])
@@ -310,7 +314,7 @@ def _linear_at(model, x, averages, net, step) -> LinearExpansion:
 
 
 def _reason_against(model, x, averages, linear, noisy) -> str:
-    """Return the reason why x is not a solution, or an empty text.
+    """Return the reason why x is not a solution, or an empty string.
 
     noisy: whether there are so few points that the derivatives over `STEP` are noise
     """

@@ -69,10 +69,7 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
-        """Return the gap between two solutions, or between one solution and the linear model.
-
-        It is the difference of the free energies of two solutions, or of the test errors of one solution and the model.
-        """
+        """Return the difference of two free energies, or of the test errors of one solution and the linear model."""
         first, *others = solutions.values()
         if not others:
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
@@ -152,7 +149,7 @@ def threshold(
 
 
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
-    """Return the threshold that Newton's method reaches from a guess, on some of the points and then on all points.
+    """Refine a guess of a threshold by Newton's method, first on some quadrature points and then on all.
 
     A step out of the interval in which the gap changes sign is replaced by a bisection of the interval. Otherwise
     Newton's method would step over the beginning of a branch, where the branch bends strongly.
@@ -180,7 +177,9 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
 
 
 def _search(gap_at: GapAt, points: int) -> Threshold:
-    """Return a guess of the alpha at which the gap changes sign, to `ROUGH_STEP`, or why there is none.
+    """Search the range of alpha for a sign change of the gap, and return a guess of the threshold.
+
+    The guess is accurate to `ROUGH_STEP`. If there is none, the result has the reason.
 
     The sign change is searched for between neighbours of a doubling grid. Its steps are too long to follow a branch, so
     each solution starts anew.
@@ -199,13 +198,16 @@ def _search(gap_at: GapAt, points: int) -> Threshold:
 
 
 def _missing_branch(branch: str, solutions: Sequence[Solution]) -> str:
-    """Return a message on a branch that was not found at the alphas of its solutions."""
+    """Return an error message for a branch that was not found, with the alphas at which it was searched for."""
     where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else SEARCH_RANGE
     return f"no {branch} branch {where}: {solutions[-1].reason}"
 
 
 def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
-    """Return the guess of `_search` between two gaps; each evaluation starts from the solutions of the previous one."""
+    """Find the sign change of the gap between two alphas by Brent's method, to `ROUGH_STEP`.
+
+    Each evaluation starts from the solutions of the previous one.
+    """
     from scipy.optimize import brentq  # slow to import
 
     known = {left.alpha: left, right.alpha: right}  # gaps in the order of evaluation
@@ -248,7 +250,7 @@ def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
-    """Guess a threshold from known solutions: the largest alpha at which the gap between them becomes negative.
+    """Guess a threshold from known solutions: the largest alpha at which their difference becomes negative.
 
     The solutions are branches[branch][alpha], and `baseline` is the test error of the linear model.
     """

@@ -1,4 +1,4 @@
-"""Minimisation of the empirical risk from named starts (paper, Section 5 and Appendix E)."""
+"""Optimisers of the empirical risk, and the initial weights from which they start (paper, Section 5 and Appendix E)."""
 
 import time
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class Risk(Protocol):
 
 
 def starts_of(form: str) -> tuple[str, ...]:
-    """Return the names of the starting points that are available for a form of the student.
+    """Return the names of the initial weights that are available for a variant of the student.
 
     "mixed" needs more than one column of weights.
     """

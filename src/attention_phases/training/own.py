@@ -51,7 +51,10 @@ class LabelledData(two_tokens.Dataset):
         return _Risk.apply(weights, data)  # pyright: ignore[reportReturnType]
 
     def _beside(self, weights: Tensor) -> Self:
-        """Return the data on the device of the weights; a copy is stored for the next step."""
+        """Return the data on the device of the weights.
+
+        If this needs a copy, the copy is cached for the next call.
+        """
         if weights.device == self.inputs.device:
             return self
         copies = vars(self).setdefault("_copies", {})
@@ -77,7 +80,7 @@ class _Risk(torch.autograd.Function):
 
 
 def _differentiable(data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the result of `_evaluate`, computed by operations that PyTorch can differentiate any number of times."""
+    """Compute the risk and its gradient by operations that PyTorch can differentiate any number of times."""
     if torch._C._is_any_autocast_enabled():
         # Convert to float64, because autocast leaves products of float64 unchanged in the forward and in the backward
         # pass.
@@ -86,7 +89,10 @@ def _differentiable(data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor
 
 
 def _evaluate(risk: Risk, data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the risk of weights (..., d), with the penalties of the task, and its gradient, by a given function."""
+    """Return the risk of weights (..., d) and its gradient, computed by a given function.
+
+    Both include the penalties of the task.
+    """
     rows, task = weights.reshape(-1, data.d).to(data.inputs).contiguous(), data.task
     values, gradient = with_l1(risk, task.l1)(data, rows, task.lam)
     return values.reshape(weights.shape[:-1]), gradient.reshape(weights.shape).to(weights)

@@ -85,7 +85,7 @@ def train(
 
 @torch_defaults()
 def _trial(job: tuple) -> list[dict[str, Any]]:
-    """Return the rows of `train` for one data set."""
+    """Train students on one data set, and return their rows of the table of `train`."""
     record, (task, alpha, d, architecture, device), starts, optimizer, settings = job
     rng, own = np.random.default_rng(seed_sequence(record)), None if architecture == STANDARD else architecture
     return train_on(task, sample(task, alpha, d, rng, own, device), starts, rng, optimizer, own, **settings)
@@ -118,7 +118,9 @@ def train_on(
     tested: Task | None = None,
     **settings: float,
 ) -> list[dict[str, Any]]:
-    """Train a student from every start on one training set, and return the rows of `train` without the seed.
+    """Train a student from every start on one training set, and return one row of results per student.
+
+    The rows are as for `train`, without the seed.
 
     Args:
         rng: random generator, after it has drawn the training set.

@@ -31,7 +31,7 @@ LONGEST_STEP = 1.0  # largest change of a coordinate in one Newton step
 
 
 class Valley(NamedTuple):
-    """The order parameters at a Parisi parameter y: floats, or arrays with one value per scramble."""
+    """The order parameters and the Parisi parameter y; each is a float, or an array with one value per scramble."""
 
     q0: Any  #: overlap between two minima
     gap: Any  #: q1 - q0, where q1 is the overlap of a minimum with itself
@@ -65,11 +65,11 @@ class ValleyHats(NamedTuple):
 
 
 def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
-    """Return points on circles in the plane, and their quadrature weights for the standard normal distribution.
+    """Return a quadrature rule for the standard normal distribution in the plane, with points on circles.
 
-    The result is (radii * angles, 3). The radii are from the Gauss-Laguerre rule, and every second circle is turned by
-    half a step. M has kinks along lines. The circles are turned by a different angle for each outer field, so that they
-    cross these lines without bias.
+    The result is (radii * angles, 3), with the coordinates and the weight of each point. The radii are from the
+    Gauss-Laguerre rule, and every second circle is turned by half a step. M has kinks along lines. The circles are
+    turned by a different angle for each outer field, so that they cross these lines without bias.
     """
     squares, weights = np.polynomial.laguerre.laggauss(radii)
     turns = 2 * np.pi * (np.arange(angles) + np.arange(radii)[:, None] % 2 / 2) / angles
@@ -81,7 +81,7 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
 class Fields(NamedTuple):
     """The outer fields of N sentences, and K inner fields around each outer field.
 
-    The first axis counts the two tokens.
+    The first axis indexes the two tokens.
     """
 
     xi: np.ndarray  #: (2, N), standard normal variables of the outer fields
@@ -131,7 +131,7 @@ def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
 
 
 def _net_means(net, task, valley, inner):
-    """Return the entries of `InnerAverages` for one net (N, 6)."""
+    """Return averages over the fields for one set of quadrature points `net` (N, 6)."""
     fields, y, V = Fields.of(task, valley, net, inner), valley.y, valley.V
     r, envelope = fields.forces(task, valley, fields.z)
     weights = inner[:, 2:] * np.exp(-y * (envelope - envelope[0]))
@@ -248,7 +248,7 @@ class BrokenBranch:
         return average(self.task, self.unpack(x), points)
 
     def step(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
-        """Apply the map once to the coordinates x, given the averages at x."""
+        """Return the coordinates after one iteration of the state evolution, given the averages at x."""
         return self.pack(update(self.task, self.y, conjugates(self.task, self.alpha, self.unpack(x), averages)))
 
     def losses(self, x: np.ndarray, averages: InnerAverages) -> tuple:
@@ -338,7 +338,7 @@ def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
 
 
 def _chord_iteration(model, x, slopes, net):
-    """Return the `Root` that Newton's method with constant derivatives finds from x, or its last point.
+    """Run Newton's method with constant derivatives from x, and return its last point as a `Root`.
 
     slopes: derivatives (n + 1, n) of the displacement and of the energy
     """

@@ -140,7 +140,9 @@ def one_step(
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
-    """Iterate the gap at fixed overlaps, and return the overlaps with this gap, which may be zero.
+    """Compute the gap q1 - q0 by iteration at fixed overlaps, and return all order parameters.
+
+    The gap may converge to zero.
 
     The iteration starts from two copies that share half of what the teacher does not determine.
     """
@@ -160,9 +162,10 @@ def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley
 
 
 def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
-    """Return the root at the y of the largest Phi, and an empty reason.
+    """Find the y that maximises Phi, and return the root at this y.
 
-    The search doubles or halves y. If it fails, the last root and the reason are returned.
+    The search doubles or halves y. The second result is empty; if the search fails, it is the reason, and the root is
+    the last one.
     """
     by_doubling, middle = {0: first}, 0
     while abs(middle) <= DOUBLINGS:
@@ -180,10 +183,10 @@ def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
 
 
 def _summit(below: Root, centre: Root, above: Root, root_near: Callable) -> Root:
-    """Return the root at the maximum of a parabola in log y, fitted to Phi at three y, each twice the last.
+    """Fit a parabola in log y to three values of Phi, and return the root at its maximum.
 
-    The `moves` of the root include the shift of y: the parabola of each scramble, which has the same curvature, has its
-    maximum at a different y.
+    Each y is twice the previous one. The `moves` of the root include the shift of y: the parabola of each scramble,
+    which has the same curvature, has its maximum at a different y.
     """
     stride = log(above.model.y / below.model.y)
     slope = (above.phi - below.phi) / stride
@@ -196,7 +199,10 @@ def _summit(below: Root, centre: Root, above: Root, root_near: Callable) -> Root
 
 
 def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep:
-    """Return the `OneStep` at a root; `beside` is the replica-symmetric root on the same points."""
+    """Convert a root of the equations to a `OneStep` solution.
+
+    beside: the replica-symmetric root on the same points
+    """
     valley = root.valley
     moved = Valley(*np.transpose([root.model.unpack(root.x + move) for move in root.moves.T]))
     spread = _quantities_by_name(moved, root.phis, root.energies, root.phis - beside.phis)
@@ -220,7 +226,7 @@ def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep
 
 
 def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
-    """Return a replica-symmetric solution as a `OneStep` without a gap."""
+    """Convert a replica-symmetric solution to a `OneStep` solution whose gap is zero."""
     q, m, theta, V = symmetric.overlaps
     spread, losses = symmetric.spread, symmetric.spread["train_loss"]
     none = np.zeros(len(losses))
@@ -240,7 +246,10 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
 
 
 def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
-    """Return the order parameters, Phi, e, Sigma and the shift by name, as floats or as arrays (scrambles,)."""
+    """Return a dictionary of the order parameters, Phi, e, Sigma and the shift of Phi.
+
+    The values are floats or arrays (scrambles,).
+    """
     q0, gap, m, theta, V, y = valley
     order = {"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y}
     return order | {"phi": phi, "energy": energy, "complexity": y * (energy - phi), "shift": shift}

@@ -251,9 +251,10 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
 
 @njit(cache=True)
 def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
-    """Find the same minima as `prox`, but start from two minima `kept` (2, N) of a similar problem.
+    """Find the two lowest minima of the Moreau objective by descents from two minima `kept` (2, N).
 
-    The second may be NaN. If the lowest minimum lies in a flat valley, the function calls `prox`.
+    The stored minima are of a similar problem, and the second of them may be NaN. If the lowest minimum lies in a flat
+    valley, the function calls `prox`.
     """
     minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)

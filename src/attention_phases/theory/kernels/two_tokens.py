@@ -161,9 +161,10 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """Return the lowest minimum that descents from two stored minima `kept` (2, 2) reach, and its `hessian`.
+    """Find the lowest minimum of the Moreau objective by descents from two stored minima `kept` (2, 2).
 
-    The second start may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
+    The function also returns the `hessian` at this minimum. The second start may be NaN. If the valley of the minimum
+    is flat, the result comes from a new search instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
@@ -194,12 +195,12 @@ def forces(w, t, V, variance):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
-    """Return averages over the fields of two tokens for each scramble, without the constant of the loss.
+    """Return averages over the fields of two tokens for each scramble.
 
-    They are ten entries of `equations.Averages`. The net z is (scrambles, N, 4). The parameters of the loss are from
-    `equations.loss_of`, with lean_a = A_aa - A_ab. If `anew`, the function searches for the proximal points and stores
-    the two lowest minima of each point in `lowest` (scrambles, N, 2, 2). Otherwise descents start from the minima in
-    `lowest`.
+    The losses are without their constant. The averages are ten entries of `equations.Averages`. The net z
+    is (scrambles, N, 4). The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab. If `anew`,
+    the function searches for the proximal points and stores the two lowest minima of each point in `lowest` (scrambles,
+    N, 2, 2). Otherwise descents start from the minima in `lowest`.
     """
     sums = np.zeros((len(z), 10))
     root = sqrt(q)
