@@ -43,8 +43,8 @@ CLAIMS = {
     r"most students that start on the positional encoding and are trained with L-BFGS remain in the": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2.4") > 0.5
     ),
-    r"Beyond this border, up to $\alpha=1.8$, most students that start on the encoding remain positional. Most students "
-    r"that gradient descent trains from random weights also end on the positional side": lambda: (
+    r"Beyond this border, up to $\alpha=1.8$, most students that start on the encoding remain positional. Most "
+    r"students that gradient descent trains from random weights also end on the positional side": lambda: (
         stay("L-BFGS from the encoding", "1.1 < alpha < 2") > 0.5
         and stay("gradient descent from random weights", "1.1 < alpha < 2") > 0.5
     ),

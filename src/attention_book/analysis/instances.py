@@ -54,7 +54,7 @@ def frame_of(measured, names, column="alpha"):
 
 
 def root_mean_squares(squares):
-    """Return root mean squares and their standard errors, computed from grouped columns of squares.
+    """Return the root mean square of each column of squares in each group, with its standard error.
 
     The root mean square of a column `x` is `x_rms`, and its error is `x_rms_error`.
     """

@@ -41,7 +41,7 @@ class Kind(NamedTuple):
         return [row for row in (self.beginning or self.worker)(cell) if self.unsettled not in row.items()]
 
     def repeatable(self, rows):
-        """Select the stored rows of a cell that another machine can reproduce."""
+        """Return those stored rows of a cell that another machine can reproduce."""
         rows = rows.head(BEGINNING) if self.beginning else rows
         return rows[rows[self.unsettled[0]] != self.unsettled[1]] if self.unsettled else rows
 

@@ -57,7 +57,7 @@ class Branch(dict[float, Solution]):
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
-    """Find a fixed point from a start at the solution `near`, or without a start if this fails.
+    """Find a fixed point from the solution `near`, or from the default start if this fails.
 
     The other arguments are as for `solve`.
     A start from a neighbour fails more often at a jump of the branch than at its end.

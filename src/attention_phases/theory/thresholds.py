@@ -69,7 +69,7 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
-        """Return the difference of two free energies, or of the test errors of one solution and the linear model."""
+        """Return the difference between two free energies, or between two test errors."""
         first, *others = solutions.values()
         if not others:
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)

@@ -59,7 +59,7 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """A cell that computes thresholds or branches with the published quadrature rules and with many points.
+    """A cell that computes thresholds or branches twice: with the published quadrature rules, and with many points.
 
     If it has `alphas`, it computes the branches at these alphas, otherwise both thresholds.
 

@@ -240,7 +240,7 @@ class BrokenBranch:
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
     def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
-        """Return averages over the fields for each scramble, at the coordinates x.
+        """Return averages over the fields at the coordinates x, one average for each scramble of the points.
 
         The points are (scrambles, N, 6). No minima are stored as warm starts, because the minima of all inner points
         would need too much memory.
@@ -301,7 +301,7 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """The value of Phi for each scramble, up to a common constant.
+        """The value of Phi for each scramble of the points, up to a common constant.
 
         The array is (scrambles,). All scrambles have the order parameters of the root, because Phi is stationary in
         them.

@@ -136,7 +136,7 @@ def starts(w1, w2, t1, t2):
 
 @njit(cache=True)
 def search(w1, w2, t1, t2, V, variance):
-    """Return the two lowest minima of the Moreau objective that descents from `w` and from `starts` reach.
+    """Descend the Moreau objective from `w` and from `starts`, and return the two lowest minima found.
 
     Each minimum is (h1, h2, objective), NaN with an infinite objective if there is none. The first is the proximal
     point with the Moreau envelope. The search can miss the lowest minimum: it does so for about one in 10^5 of uniform
