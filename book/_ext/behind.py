@@ -32,7 +32,7 @@ from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the sources
-FOLDER = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources
+OUTPUT = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources
 STORE = "--store again.sqlite --data again"  # with a new store, a sweep computes results that are stored elsewhere too
 COLUMNS = {  # columns of the CSV
     "panel": "number of the panel, from 1; the comments of the file say what its axes show",
@@ -56,7 +56,7 @@ def setup(app):
 
 def write(source):
     """Write the files of all figures of the executed notebooks, in the sources of the book or of a single page."""
-    folder = source / FOLDER if (source / FOLDER).exists() else source
+    folder = source / OUTPUT if (source / OUTPUT).exists() else source
     for path in sorted(folder.glob("*.ipynb")):
         write_figures(nbformat.read(path, 4), paths.NOTEBOOKS / f"{path.stem}.md", folder / FIGURES)
 

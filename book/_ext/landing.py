@@ -11,7 +11,7 @@ PAGE = "book/index"
 OUR_SCRIPTS = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js", "landscape.js", "hint.js")
 SCRIPTS = (SCRIPT, "d3-explorer.js", *OUR_SCRIPTS)  # in the order of loading
 GLUE = "application/papermill.record/text/plain"
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "_executed"  # folder of the executed notebooks
+OUTPUT = Path(__file__).resolve().parents[1] / "_executed"  # folder of the executed notebooks
 
 
 def setup(app):
@@ -26,7 +26,7 @@ def bring_words(app, config):
 
     {{ reduced }} is a sentence that names the size of the results.
     """
-    notebook = nbformat.read(NOTEBOOKS / "landing.ipynb", 4)
+    notebook = nbformat.read(OUTPUT / "landing.ipynb", 4)
     banners = [cell.source for cell in notebook.cells if cell.source.startswith('<div class="admonition')]
     words = {"reduced": "\n".join(banners), **texts_of(notebook)}
     config.myst_substitutions = {**config.myst_substitutions, **words}
@@ -56,5 +56,5 @@ def bring_data(app, error):
     """Copy the data of the explorer, and the data of the scorecard, to which its page links."""
     if error is None and app.builder.format == "html":
         write_script(Path(app.outdir, "_static"))
-        for path in (NOTEBOOKS / "scorecard.json", NOTEBOOKS.parent / "scorecard.schema.json"):
+        for path in (OUTPUT / "scorecard.json", OUTPUT.parent / "scorecard.schema.json"):
             shutil.copy(path, Path(app.outdir, "book"))

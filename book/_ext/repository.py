@@ -14,7 +14,7 @@ from docutils import nodes
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-SOURCE = re.compile(r"book/_executed/(\w+)\.ipynb")  # source in which the theme looks for a page's notebook
+NOTEBOOK = re.compile(r"book/_executed/(\w+)\.ipynb")  # source in which the theme looks for a page's notebook
 OUTPUTS = re.compile(r"book/(_executed|api)/")  # pages that are not in git
 
 
@@ -63,6 +63,6 @@ def point_at_texts(app, page, template, context, doctree):
     """
     for group in context.get("header_buttons", []):
         if group.get("label") in ("launch-buttons", "source-buttons"):
-            buttons = [button | {"url": SOURCE.sub(r"notebooks/\1.md", button["url"])} for button in group["buttons"]]
+            buttons = [button | {"url": NOTEBOOK.sub(r"notebooks/\1.md", button["url"])} for button in group["buttons"]]
             group["buttons"] = [button for button in buttons if not OUTPUTS.search(button["url"])]
     context["header_buttons"] = [group for group in context.get("header_buttons", []) if group.get("buttons") != []]

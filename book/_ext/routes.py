@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 TEXTS = nodes.title, nodes.term, nodes.paragraph, nodes.caption
-LANDING, NOTEBOOKS = "book/index", "book/_executed/"
+LANDING, OUTPUT = "book/index", "book/_executed/"
 ROUTES = {
     "A first look": (
         "The transition, the result of training, and a transformer with two solutions of the same kinds.",
@@ -119,12 +119,12 @@ def gallery(app, to):
     """Return the first figure of each page that has one, with the title of the page, in the order of the contents."""
     tiles = []
     for page in app.env.collect_relations():
-        figures = app.env.get_doctree(page).findall(nodes.figure) if page.startswith(NOTEBOOKS) else ()
+        figures = app.env.get_doctree(page).findall(nodes.figure) if page.startswith(OUTPUT) else ()
         if figure := next(iter(figures), None):
             title = escape(app.env.titles[page].astext())
             name = figure["ids"][0]
             image = Path(app.env.images[figure.next_node(nodes.image)["uri"]][1]).stem
-            part = PARTS.get(page.removeprefix(NOTEBOOKS), "")
+            part = PARTS.get(page.removeprefix(OUTPUT), "")
             wide = not part and (Path(app.env.doc2path(page)).parent / "figures" / f"{name}-wide.svg").exists()
             dark = f"figures/{name}-wide-dark.svg" if wide else f"{app.builder.imagedir}/{image}-dark.svg"
             both = {"light": f"figures/{name}{'-wide' * wide}.svg", "dark": dark}
