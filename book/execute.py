@@ -27,7 +27,7 @@ from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 from attention_phases.machine import SpawnWithoutScript, cores, end_with_parent
 
-SHOWN = paths.ROOT / "book" / "_executed"  # the folder that the book's table of contents names
+BOOK_FOLDER = paths.ROOT / "book" / "_executed"  # the folder that the book's table of contents names
 
 
 def main(arguments=None):
@@ -56,7 +56,7 @@ def main(arguments=None):
             execute_all(values, kept, options.force, options.jobs)
             print("executed:", *(executed if options.names else [kept]))
             if not options.keep:
-                show(kept, options.profile, SHOWN)
+                show(kept, options.profile, BOOK_FOLDER)
             return subprocess.run(options.then).returncode if options.then else 0
     except BadInput as error:
         print(error, file=sys.stderr)

@@ -22,7 +22,7 @@ FIGURES = "figures"  # folder of a figure's files, beside the page and beside it
 EXTENSIONS = ("behind", "offline", "figures", "download")  # extensions of the book that a single page needs
 SHAPES = ("-wide", "-readout")  # endings of files that only the page of a figure shows
 # These are the ways in which a page and a style sheet name files.
-NAMED = re.compile(r"""(?:href|src|srcset|action)="([^"#?:]+)|(?:url\(|@import )["']?([^"')#?:]+)""")
+FILE_NAME = re.compile(r"""(?:href|src|srcset|action)="([^"#?:]+)|(?:url\(|@import )["']?([^"')#?:]+)""")
 
 
 def build(notebooks, folder):
@@ -40,7 +40,7 @@ def build(notebooks, folder):
         (source / "_config.yml").write_text(yaml.safe_dump(configuration()), encoding="utf-8")
         jupyter_book(["build", str(source), "--all", "--quiet"], standalone_mode=False)
         html = source / "_build" / "html"
-        for path in set.union(*(needed(html / f"{notebook.stem}.html") for notebook in notebooks)):
+        for path in set.union(*(files_of(html / f"{notebook.stem}.html") for notebook in notebooks)):
             target = folder / PAGE / path.relative_to(html)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
@@ -49,7 +49,7 @@ def build(notebooks, folder):
                 shutil.copy(path, folder)
 
 
-def needed(page):
+def files_of(page):
     """Return the files that a built page shows or links to, about half of the theme's ten megabytes."""
     found, waiting = set(), [page, *(page.parent / FIGURES).iterdir()]
     while waiting:
@@ -57,7 +57,7 @@ def needed(page):
         if path not in found and path.is_file() and path.suffix != ".ttf":  # browsers use another format
             found.add(path)
             if path.suffix in (".html", ".css"):
-                names = NAMED.findall(path.read_text(encoding="utf-8"))
+                names = FILE_NAME.findall(path.read_text(encoding="utf-8"))
                 waiting += [path.parent / (in_page or in_style) for in_page, in_style in names]
     return found
 
@@ -76,5 +76,5 @@ def configuration():
 
 
 if __name__ == "__main__":
-    *executed, target = map(Path, sys.argv[1:])
-    build(executed, target)
+    *notebooks, target = map(Path, sys.argv[1:])
+    build(notebooks, target)

@@ -41,7 +41,7 @@ FOOT = """<div style="width: 100%; text-align: center; font: 9px sans-serif; col
     <span class="pageNumber"></span> / <span class="totalPages"></span></div>"""
 # If a heading begins a sheet, Chromium writes its title twice. The title is a text or, with characters beyond ASCII,
 # numbers of four digits. The second copy is replaced by blanks, so that the offsets in the file remain valid.
-TWICE = re.compile(rb"(/Title (?:\(|<FEFF))((?:[^()<>]|\\[()])+)\2([)>])")
+DOUBLE_TITLE = re.compile(rb"(/Title (?:\(|<FEFF))((?:[^()<>]|\\[()])+)\2([)>])")
 LINK = '<p class="book-pdf">The whole book <a href="../{name}">as one PDF</a>.</p>'
 MARK = '<section id="all-figures">'
 
@@ -52,26 +52,26 @@ def main(folder, target):
     margin = {"top": "16mm", "bottom": "16mm", "left": "15mm", "right": "15mm"}
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.QUIET)
-        opened = prepared(running, page)
+        opened = open_page(running, page)
         if cut := opened.evaluate(CUT):
             sys.exit(f"wider than the paper: {', '.join(cut)}")
         head_and_foot = {"header_template": "<span></span>", "footer_template": FOOT, "display_header_footer": True}
         options = {"outline": True, "tagged": True, "print_background": True, **head_and_foot}
         printed = opened.pdf(format="A4", margin=margin, scale=SCALE, **options)
         running.close()
-    target.write_bytes(TWICE.sub(once, printed))
+    target.write_bytes(DOUBLE_TITLE.sub(repair_title, printed))
     landing = target.parent / "book" / "index.html"
     text, link = landing.read_text(encoding="utf-8"), LINK.format(name=target.name)
     if link not in text:
         landing.write_text(text.replace(MARK, f"{link}\n{MARK}", 1), encoding="utf-8")
 
 
-def once(doubled):
+def repair_title(doubled):
     before, title, after = doubled.groups()
     return before + title + b" " * len(title) + after
 
 
-def prepared(running, page):
+def open_page(running, page):
     """Open the page as it is printed: in light colours, with typeset mathematics, and nothing wider than the paper."""
     opened = running.new_context(offline=True, viewport={"width": WIDTH, "height": 1000}).new_page()
     opened.add_init_script("localStorage.setItem('mode', 'light'); localStorage.setItem('theme', 'light')")

@@ -41,15 +41,7 @@ import numpy as np
 import pandas as pd
 from columns import entries_in
 
-from attention_book.analysis.beside_published import (
-    CELL,
-    LOSSES,
-    OVERLAPS,
-    SQUARES,
-    encodings,
-    ours,
-    standard_scores,
-)
+from attention_book.analysis.comparisons import CELL, LOSSES, OVERLAPS, SQUARES, encodings, ours, standard_scores
 from attention_book.analysis.instances import GAPS, error_ratio
 from attention_book.analysis.thresholds import crossing, curve, last_fall
 from attention_book.experiments.audit.authors_rule import rule_step
@@ -234,7 +226,7 @@ def compare_tables(folder):
     kept = [*CELL, "figure", "quantity", "optimizer", "ours", "ours_error", "instances", "z"]
     parts = [compared[kept], thresholds(published, rows)]
     if any(Path(folder).rglob(f"{CURVE_PREFIX}*")):
-        curves = curves_beside_ours(find(folder, CURVE_FILES))
+        curves = compare_curves(find(folder, CURVE_FILES))
         parts.append(curves.assign(figure=figure_of(curves.assign(d=np.inf))))
     return pd.concat(parts, ignore_index=True), lacking[lacking > 0].to_dict()
 
@@ -283,7 +275,7 @@ def _their_crossing(table, upper, lower, rng):
     return Measured(place, np.nanstd(drawn))
 
 
-def curves_beside_ours(paths):
+def compare_curves(paths):
     """Return a comparison of the authors' curves with ours, with a row for each alpha and quantity.
 
     `away` is ours minus theirs, divided by the largest value along both curves. `rule_away` is the result of the
@@ -294,10 +286,10 @@ def curves_beside_ours(paths):
     """
     theirs = {curve: pd.read_csv(paths[f"{CURVE_PREFIX}{name}.csv"]) for name, curve in CURVES.items()}
     ours = parquet.load(stored_table("published_rule"))
-    return pd.concat([_curve_beside_ours(curve, rows, ours) for curve, rows in theirs.items()], ignore_index=True)
+    return pd.concat([_compare_curve(curve, rows, ours) for curve, rows in theirs.items()], ignore_index=True)
 
 
-def _curve_beside_ours(curve, theirs, ours):
+def _compare_curve(curve, theirs, ours):
     task = Task(omega=curve.omega, matrix=curve.matrix)
     # The authors sum test errors over both tokens, but our test errors are means.
     theirs = theirs.assign(test_mse=theirs["mse"] / 2, train_loss=-theirs["Phi"], alpha=theirs["alpha"].round(6))

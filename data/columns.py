@@ -144,7 +144,7 @@ COLUMNS = entries_in(__doc__)
 COLUMNS["form"] = COLUMNS["form"]._replace(names={name: form.about for name, form in FORMS.items()})
 
 
-def described(name, own):
+def column_of(name, own):
     """Return the `Column` of a stored column, or raise `ResultError` if it is not described.
 
     name: name of the column; "x_error" is the standard error of "x".
@@ -155,7 +155,7 @@ def described(name, own):
         return known
     if name.endswith("_error"):
         value = name.removesuffix("_error")
-        return Column(f"standard error of {value}", described(value, own).unit)
+        return Column(f"standard error of {value}", column_of(value, own).unit)
     raise ResultError(
         f'column {name!r}: describe its meaning and unit under "Columns:" in the docstring of its cells, or of'
         " data/columns.py"

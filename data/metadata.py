@@ -13,7 +13,7 @@ from hashlib import sha256
 import authors_tables
 import pyarrow as pa
 import pyarrow.parquet as pq
-from columns import abouts, described, own_columns
+from columns import abouts, column_of, own_columns
 
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
@@ -84,7 +84,7 @@ def fields_of(path):
 
 def field(column, own):
     """Return the entry of a column in Data Package 2.0."""
-    about = described(column.name, own)
+    about = column_of(column.name, own)
     kind = next(name for matches, name in TYPES if matches(column.type))
     entry = {"name": column.name, "type": kind, "description": about.meaning}
     if about.unit:
@@ -98,8 +98,8 @@ if __name__ == "__main__":
     try:
         for path in STORED_TABLES:
             describe(path, {field["name"]: field for field in fields_of(path)})
-        made = texts()
+        updates = texts()
     except ResultError as error:
         sys.exit(str(error))
-    for name, text in made.items():
+    for name, text in updates.items():
         (ROOT / name).write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import reference
-from columns import described, own_columns
+from columns import column_of, own_columns
 
 from attention_book.experiments import grid
 from attention_book.experiments.kinds import BEGINNING
@@ -57,7 +57,7 @@ def check_columns(table, own):
     """Yield a sentence for each column without meaning or unit, and for each name in a column without explanation."""
     for column in pq.read_schema(table):
         try:
-            about = described(column.name, own)
+            about = column_of(column.name, own)
         except ResultError as error:
             yield str(error)
             continue

@@ -8,7 +8,7 @@ import commands
 from sphinx.pycode import ModuleAnalyzer
 
 PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
-SINGLE = ("experiments.grids", "experiments.results", "published", "store.parquet")  # more modules for notebooks
+MODULES = ("experiments.grids", "experiments.results", "published", "store.parquet")  # more modules for notebooks
 PAGES = Path(__file__).resolve().parents[1] / "api"  # written here before Sphinx looks for pages
 PAGE = """{name}
 {line}
@@ -23,7 +23,7 @@ PAGE = """{name}
 def setup(app):
     """Write a page for each module, the list of all modules, and the commands, if they have changed."""
     modules = [module for package in PACKAGES for module in modules_of(import_module(package))]
-    modules += [import_module(f"attention_book.{name}") for name in SINGLE]
+    modules += [import_module(f"attention_book.{name}") for name in MODULES]
     texts = {f"{module.__name__}.rst": PAGE.format(name=module.__name__, line="=" * 80) for module in modules}
     texts["modules.txt"] = "| module | what it is |\n|---|---|\n" + "".join(map(row, modules))
     texts["commands.txt"] = commands.page()

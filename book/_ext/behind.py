@@ -25,15 +25,15 @@ from attention_book.command_line.parameters import assignments, format_value, pr
 from attention_book.experiments import grid
 from attention_book.experiments.results import folder_of, stored_folder
 from attention_book.render.figure_data import READOUT
+from attention_book.render.layout import WIDE_TYPE
 from attention_book.render.style import FIGURE_INFO, PNG, SVG
-from attention_book.render.wide import WIDE_TYPE
 from attention_book.store.parquet import load
 from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the sources
-EXECUTED = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources
-AGAIN = "--store again.sqlite --data again"  # with a new store, a sweep computes results that are stored elsewhere too
+OUTPUT = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources
+STORE = "--store again.sqlite --data again"  # with a new store, a sweep computes results that are stored elsewhere too
 COLUMNS = {  # columns of the CSV
     "panel": "number of the panel, from 1; the comments of the file say what its axes show",
     "series": "label of the line, the points or the band",
@@ -56,7 +56,7 @@ def setup(app):
 
 def write(source):
     """Write the files of all figures of the executed notebooks, in the sources of the book or of a single page."""
-    folder = source / EXECUTED if (source / EXECUTED).exists() else source
+    folder = source / OUTPUT if (source / OUTPUT).exists() else source
     for path in sorted(folder.glob("*.ipynb")):
         write_figures(nbformat.read(path, 4), paths.NOTEBOOKS / f"{path.stem}.md", folder / FIGURES)
 
@@ -73,9 +73,9 @@ def write_figures(notebook, text, folder):
             drawn = output.get("data", {})
             if SVG not in drawn:
                 continue
-            about = _behind(notebook, number, text, output.metadata[SVG][FIGURE_INFO], CSV in drawn)
+            about = _record(notebook, number, text, output.metadata[SVG][FIGURE_INFO], CSV in drawn)
             name = about["figure"]
-            files = {f"{name}.svg": _signed(drawn[SVG], about).encode(), f"{name}.png": b64decode(drawn[PNG])}
+            files = {f"{name}.svg": _sign(drawn[SVG], about).encode(), f"{name}.png": b64decode(drawn[PNG])}
             if CSV in drawn:
                 files[f"{name}.csv"] = drawn[CSV].encode()
             files[f"{text.stem}.py"] = script(notebook, text).encode()
@@ -87,7 +87,7 @@ def write_figures(notebook, text, folder):
                 (folder / file).write_bytes(content)
 
 
-def _behind(notebook, number, text, read, to_scale):
+def _record(notebook, number, text, read, to_scale):
     """Return the provenance of the figure that a cell draws, without the list of its files.
 
     number: position of the cell.
@@ -97,7 +97,7 @@ def _behind(notebook, number, text, read, to_scale):
     options, (values, command) = metadata["mystnb"], parameters(notebook, text)
     profile = values["profile"]
     again = [
-        f"attention-phases sweep {name} --profile {profile}{_set(_own(name, profile, changes))} {AGAIN}"
+        f"attention-phases sweep {name} --profile {profile}{_set(_cell_changes(name, profile, changes))} {STORE}"
         for name, changes in read
     ]
     return {
@@ -127,7 +127,7 @@ def parameters(notebook, text):
     return values, f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{_set(changes)}"
 
 
-def _own(name, profile, changes):
+def _cell_changes(name, profile, changes):
     """Return the parameters, among those of a reading, that change the cells of the experiment."""
     cells = grid(name, profile, **changes)
     return {
@@ -174,7 +174,7 @@ def _data_sets(cells):
     return [min(counts), max(counts)]
 
 
-def _signed(svg, about):
+def _sign(svg, about):
     """Return a picture with metadata that name its page and the version of the code."""
     drawn = about["drawn with"]
     code = [drawn["version"], *filter(None, [drawn["commit"]])]  # a commit is missing outside a checkout

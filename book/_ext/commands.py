@@ -8,7 +8,7 @@ from unittest.mock import patch
 from attention_book.command_line.main import main
 
 LINE = re.compile(r"^ {2,4}(\S.*?)(?:  +|\n +)(\S.*)$", re.MULTILINE)  # a name and its help, perhaps on the next line
-OF_ALL = ("-h, --help", "--json", "--quiet")  # common options, which the text of the page explains
+COMMON_OPTIONS = ("-h, --help", "--json", "--quiet")  # common options, which the text of the page explains
 
 
 def help_of(*command):
@@ -25,16 +25,16 @@ def page():
     parts = []
     for name, about in commands.items():
         of_command = help_of(name).partition("\n\n")[2].partition("\n\n")[2]  # skips the usage and the description
-        options = [entry(*option) for option in LINE.findall(of_command) if option[0] not in OF_ALL]
-        parts += [f"## {name}", plain(about), *options]
+        options = [entry(*option) for option in LINE.findall(of_command) if option[0] not in COMMON_OPTIONS]
+        parts += [f"## {name}", escape(about), *options]
     return "\n\n".join(parts)
 
 
 def entry(name, what):
     """Return a name and its help as an entry of a definition list."""
-    return f"`{name.replace(',', ', ')}`\n: {plain(what)}"  # joins choices of several lines
+    return f"`{name.replace(',', ', ')}`\n: {escape(what)}"  # joins choices of several lines
 
 
-def plain(text):
+def escape(text):
     """Return a text with escaped Markdown characters, and with options as code."""
     return re.sub(r"(?<!\S)--[\w-]+", r"`\g<0>`", re.sub(r"([*_<>$|[])", r"\\\1", text))

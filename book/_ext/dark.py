@@ -12,7 +12,7 @@ PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; the first is t
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 CONTOURS = "QuadContourSet"
 MAPS = ("QuadMesh", CONTOURS, VALUES)  # a map is an axes with one of these parts, whose colours show values
-HIGHEST = 0.5  # lightness of the highest place of a terrain on dark paper, from paper (0) to ink (1)
+SUMMIT = 0.5  # lightness of the highest place of a terrain on dark paper, from paper (0) to ink (1)
 # The first matrix leads from linear sRGB to the cubes of the responses of cones. The second leads from the cube roots
 # to lightness and two opponent colours. Together they are Björn Ottosson's OKLab.
 CONES = np.array(
@@ -23,7 +23,7 @@ OPPONENTS = np.array(
 )
 
 
-def linear(colour):
+def linear_rgb(colour):
     """Return linear sRGB, an array (3,) with values from 0 to 1, of a colour "#rrggbb"."""
     values = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
@@ -31,10 +31,10 @@ def linear(colour):
 
 def oklab(colour):
     """Return lightness (0 to 1), green to red, and blue to yellow, an array (3,), of a colour "#rrggbb"."""
-    return OPPONENTS @ np.cbrt(CONES @ linear(colour))
+    return OPPONENTS @ np.cbrt(CONES @ linear_rgb(colour))
 
 
-def bold(lightness):
+def bold_tone(lightness):
     """Return the lightness on dark paper, from paper (0) to ink (1), of a coloured line or word.
 
     The exponent makes the colours of both mechanisms about as light as the explorer's.
@@ -42,25 +42,25 @@ def bold(lightness):
     return max(0, 1 - lightness) ** (1 / 3)
 
 
-def faint(lightness):
+def faint_tone(lightness):
     """Return the lightness on dark paper of a grey or of a cell of a map, such that faint greys remain faint."""
     return max(0, 1 - lightness) ** 0.6
 
 
-def deep(lightness):
+def deep_tone(lightness):
     """Return the lightness on dark paper of a terrain, whose low places are dark on both papers."""
-    return HIGHEST * lightness
+    return SUMMIT * lightness
 
 
 @cache
-def on_dark(colour, tone=None):
+def dark_colour(colour, tone=None):
     """Return the colour on dark paper for a colour on white paper.
 
-    The hue is the same. The `tone` determines the lightness. The default tone is `faint` for greys and `bold` for
-    colours. White "#ffffff" becomes `PAPER`, and black becomes `INK`, except in a terrain.
+    The hue is the same. The `tone` determines the lightness. The default tone is `faint_tone` for greys and `bold_tone`
+    for colours. White "#ffffff" becomes `PAPER`, and black becomes `INK`, except in a terrain.
     """
     lightness, *opponents = oklab(colour)
-    tone = tone or (faint if np.hypot(*opponents) < 0.03 else bold)
+    tone = tone or (faint_tone if np.hypot(*opponents) < 0.03 else bold_tone)
     paper, ink = oklab(PAPER)[0], oklab(INK)[0]
     lightness = paper + (ink - paper) * tone(lightness)
     for share in np.linspace(1, 0, 101):  # reduces the saturation until a screen can show the colour
@@ -73,27 +73,27 @@ def on_dark(colour, tone=None):
     return "#" + "".join(f"{round(255 * value):02x}" for value in values)
 
 
-def dark(svg):
+def darken(svg):
     """Return a figure on dark paper as SVG, from the SVG that matplotlib wrote on white or on no paper.
 
-    All colours are changed by `on_dark`. In a map the cells, and the tips of its colour bar, have the tone `faint`, so
-    that a cell without a value has the colour of the paper. In a figure with contours they have the tone `deep`.
+    All colours are changed by `dark_colour`. In a map the cells, and the tips of its colour bar, have `faint_tone`, so
+    that a cell without a value has the colour of the paper. In a figure with contours they have `deep_tone`.
     """
     tree = ElementTree.fromstring(svg)
     groups = list(tree.iterfind(f".//{SVG}g"))
-    tone = deep if any(_begins(group, CONTOURS) for group in groups) else faint
+    tone = deep_tone if any(_begins(group, CONTOURS) for group in groups) else faint_tone
     tree.set("fill", INK)  # matplotlib leaves out black as a fill, because it is the default
     cells, filled = set(), set()
     for axes in groups:
         parts = [part for part in axes.iter() if _begins(part, MAPS)] if _begins(axes, "axes_") else []
         for part in parts:
-            part.set("fill", on_dark("#000000", tone))
+            part.set("fill", dark_colour("#000000", tone))
             cells |= {*part.iter()}
         filled |= {element for part in axes[1:] if parts and _begins(part, "patch") for element in part.iter()}
     for element in tree.iter():
         for name, code in re.findall(r"([\w-]+): (#[0-9a-f]{6})\b", element.get("style", "")):
             cell = element in cells or (element in filled and name == "fill")
-            changed = f"{name}: {on_dark(code, tone if cell else None)}"
+            changed = f"{name}: {dark_colour(code, tone if cell else None)}"
             element.set("style", element.get("style").replace(f"{name}: {code}", changed))
     ElementTree.register_namespace("", SVG.strip("{}"))
     ElementTree.register_namespace("xlink", LINK[1:].partition("}")[0])

@@ -34,10 +34,10 @@ def write(app, error):
         for page in app.env.found_docs:
             source = Path(app.env.doc2path(page))
             if source.suffix == ".ipynb":
-                nbformat.write(plain(nbformat.read(source, 4), app.env), Path(app.outdir, "_sources", f"{page}.ipynb"))
+                nbformat.write(strip(nbformat.read(source, 4), app.env), Path(app.outdir, "_sources", f"{page}.ipynb"))
 
 
-def plain(notebook, env):
+def strip(notebook, env):
     """Return an executed notebook, changed in place, without the elements that only the book reads.
 
     env: Sphinx's environment, which resolves references.
@@ -47,9 +47,9 @@ def plain(notebook, env):
     numbers = {name: output["data"]["text/plain"] for name, output in glued}
     for place, cell in reversed([*enumerate(notebook.cells, 1)]):
         if cell.cell_type == "markdown":
-            cell.source = in_markdown(cell.source, numbers, env)
+            cell.source = markdown_of(cell.source, numbers, env)
         elif figure := cell.metadata.get("mystnb", {}).get("figure"):
-            caption = in_markdown(figure["caption"], numbers, env)
+            caption = markdown_of(figure["caption"], numbers, env)
             notebook.cells.insert(place, new_markdown_cell(caption, id=f"{cell.id}-caption"))
             for output in cell.outputs:
                 if output.get("data", {}).pop(SVG, None):
@@ -72,7 +72,7 @@ def is_tagged(cell, tag):
     return tag in cell.metadata.get("tags", ())
 
 
-def in_markdown(text, numbers, env):
+def markdown_of(text, numbers, env):
     """Return a MyST text as Markdown.
 
     numbers: values that a page has glued, by name.

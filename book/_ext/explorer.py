@@ -19,13 +19,13 @@ from attention_book.store.provenance import source_digest
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory.branches import MINIMA, OWN_OVERLAP
 
-KEPT = ROOT / "_build" / "explorer"
+CACHE = ROOT / "_build" / "explorer"
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # experiment of each matrix A
 NOISE_NODES = 9  # Gauss-Hermite nodes for the student's noise in a field; 15 nodes agree to 1e-5 of an attention
 SCRIPT = "explorer-data.js"
-SMOOTH = ("train_loss", "test_mse", "q")
+SMOOTH_COLUMNS = ("train_loss", "test_mse", "q")
 # At an end, the overlap vanishes like a square root, and its square vanishes linearly.
-QUANTITIES = (*SMOOTH, "own2")
+QUANTITIES = (*SMOOTH_COLUMNS, "own2")
 CUBIC, LINEAR = 4, 2  # number of nodes in the interpolation of values, and of their errors
 
 
@@ -34,9 +34,9 @@ def write_script(folder):
     digest = sha256(source_digest("attention_phases", "attention_book").encode() + Path(__file__).read_bytes())
     for name in EXPERIMENTS.values():
         digest.update(stored_table(name).read_bytes())
-    kept = KEPT / f"{digest.hexdigest()[:12]}.js"
-    KEPT.mkdir(parents=True, exist_ok=True)
-    with FileLock(KEPT / "lock"):  # if two builds run at once, one makes it
+    kept = CACHE / f"{digest.hexdigest()[:12]}.js"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with FileLock(CACHE / "lock"):  # if two builds run at once, one makes it
         if not kept.exists():
             new = kept.with_suffix(".new")
             new.write_text(data_script(), encoding="utf-8")
@@ -90,9 +90,9 @@ def _ends(ends, nodes):
 def _branch(nodes):
     """Return the omegas of a branch, and for each a line: alpha, and the values and errors of each quantity."""
     lines = [
-        {"alpha": _short(line.alpha)}
+        {"alpha": _round(line.alpha)}
         | {
-            part: {name: _short(column) for name, column in zip(QUANTITIES, getattr(line, part).T)}
+            part: {name: _round(column) for name, column in zip(QUANTITIES, getattr(line, part).T)}
             for part in ("values", "errors")
         }
         for line in nodes
@@ -115,10 +115,10 @@ def _curve(lines, what, value="alpha"):
 
 def _table(rows):
     """Return a value and its error along omega."""
-    return dict(zip(("omega", "value", "error"), map(_short, (rows.index, *rows.to_numpy().T))))
+    return dict(zip(("omega", "value", "error"), map(_round, (rows.index, *rows.to_numpy().T))))
 
 
-def _short(numbers):
+def _round(numbers):
     return [float(f"{number:.7g}") for number in numbers]
 
 
@@ -144,7 +144,7 @@ def branch_nodes(lines, branch):
         tables = {what: rows.sort_values("alpha") for what, rows in line.groupby("what")}
         if branch in tables:
             start, stop = (tables.get(f"{branch} {end}") for end in ("start", "stop"))
-            rows = _rows(_within(tables[branch], start, stop), OWN_OVERLAP[branch])
+            rows = _rows(_inner_rows(tables[branch], start, stop), OWN_OVERLAP[branch])
             first = [] if start is None else [_end(start, tables["symmetric"], rows[0])]
             last = [] if stop is None else [_end(stop, tables["symmetric"], rows[-1])]
             alpha, values, errors = map(np.array, zip(*first, *rows, *last))
@@ -152,7 +152,7 @@ def branch_nodes(lines, branch):
     return nodes
 
 
-def _within(table, start, stop):
+def _inner_rows(table, start, stop):
     """Return the rows that are farther inside the branch than the error of its ends.
 
     Closer rows are noise, because the ends are extrapolated.
@@ -165,8 +165,8 @@ def _within(table, start, stop):
 
 
 def _rows(table, own):
-    values = table[list(SMOOTH)].assign(own2=table[own] ** 2)
-    errors = table[[f"{name}_error" for name in SMOOTH]].assign(own2=2 * table[own] * table[f"{own}_error"])
+    values = table[list(SMOOTH_COLUMNS)].assign(own2=table[own] ** 2)
+    errors = table[[f"{name}_error" for name in SMOOTH_COLUMNS]].assign(own2=2 * table[own] * table[f"{own}_error"])
     return list(zip(table["alpha"], values.to_numpy(), errors.to_numpy()))
 
 
@@ -177,9 +177,9 @@ def _end(end, symmetric, beside):
     """
     alpha, error = end[["alpha", "alpha_error"]].iloc[0]
     closest = symmetric.iloc[(symmetric["alpha"] - alpha).abs().argmin()]
-    values = polynomial(symmetric["alpha"].to_numpy(), symmetric[list(SMOOTH)].to_numpy(), alpha)
+    values = polynomial(symmetric["alpha"].to_numpy(), symmetric[list(SMOOTH_COLUMNS)].to_numpy(), alpha)
     slope = abs(beside[1][-1] / (beside[0] - alpha))
-    errors = closest[[f"{name}_error" for name in SMOOTH]].to_numpy(float)
+    errors = closest[[f"{name}_error" for name in SMOOTH_COLUMNS]].to_numpy(float)
     return alpha, np.append(values, 0.0), np.append(errors, slope * error)
 
 
@@ -191,13 +191,13 @@ def polynomial(nodes, values, at, count=CUBIC):
     nodes: (n,), ascending.
     values: (n, ...).
     """
-    near = around(nodes, at, count)
+    near = neighbours(nodes, at, count)
     x, y = nodes[near], values[near]
     weights = [np.prod([(at - other) / (x[i] - other) for other in np.delete(x, i)]) for i in range(len(x))]
     return np.tensordot(weights, y, 1)
 
 
-def around(nodes, at, count=CUBIC):
+def neighbours(nodes, at, count=CUBIC):
     """Return the slice of the `count` ascending nodes around a point."""
     first = max(0, min(int(np.searchsorted(nodes, at, side="right")) - count // 2, len(nodes) - count))
     return slice(first, first + count)
@@ -219,13 +219,13 @@ def interpolate(branch, omega, alpha, part="values"):
     if not start <= alpha <= stop:
         return None
     share = (alpha - start) / (stop - start)
-    near = branch[around(omegas, omega, count)]
+    near = branch[neighbours(omegas, omega, count)]
     places = [line.alpha[0] + share * (line.alpha[-1] - line.alpha[0]) for line in near]
     rows = [polynomial(line.alpha, getattr(line, part), place, count) for line, place in zip(near, places)]
     return polynomial(np.array([line.omega for line in near]), np.array(rows), omega, count)
 
 
-def left_out(branch):
+def deviations(branch):
     """Return the difference between the interpolation and each node that is left out: an (n, 4) array for each omega.
 
     Each node is interpolated twice: without this node along alpha, and without all nodes of its omega. The larger
@@ -252,5 +252,5 @@ def left_out(branch):
 
 
 def with_interpolation(branch):
-    """Return the same nodes, with the error of the interpolation (`left_out`) added to their errors in quadrature."""
-    return [line._replace(errors=np.hypot(line.errors, missed)) for line, missed in zip(branch, left_out(branch))]
+    """Return the same nodes, with the error of the interpolation (`deviations`) added to their errors in quadrature."""
+    return [line._replace(errors=np.hypot(line.errors, missed)) for line, missed in zip(branch, deviations(branch))]

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-from dark import corners, dark
+from dark import corners, darken
 from docutils import nodes
 
 EXPLORER = "book/index"
@@ -21,7 +21,7 @@ FOLDER = "figures"  # folder at the top of the built book
 SOURCES = ("book/_executed/figures", "figures")  # folders of the files in the sources of the book and of a single page
 WORDS = {".svg": "SVG", ".png": "PNG", ".csv": "CSV", ".py": "Code"}  # words for the files of a figure
 LINK = '<a href="{}" download>{}</a>'
-READ = '<code>pandas.read_csv("{}", comment="#")</code>'  # its first lines are comments
+COMMAND = '<code>pandas.read_csv("{}", comment="#")</code>'  # its first lines are comments
 READOUT = "-readout.json"
 PICTURE = re.compile(r'<(?:img|source)[^>]* (?:src|srcset)="([^"]+?)(?:-dark)?\.svg"')
 POINTS = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
@@ -102,7 +102,7 @@ def files_of(source, figure, suffix):
 
 def write_dark(path, target):
     target.parent.mkdir(exist_ok=True)
-    target.write_text(dark(path.read_text(encoding="utf-8")), encoding="utf-8")
+    target.write_text(darken(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def picture(image, wide):
@@ -121,7 +121,7 @@ def add_row(app, figure, page):
         notebook = LINK.format(f"{root}_sources/{page}.ipynb", "this page as a notebook")
         rows = {
             "Data": "</dd><dd>".join(map(data, about["data"])),
-            "CSV": "".join(READ.format(name) for name in about["files"] if name.endswith(".csv")),
+            "CSV": "".join(COMMAND.format(name) for name in about["files"] if name.endswith(".csv")),
             "Take away": f"{notebook} · {LINK.format(f'{root}{FOLDER}/{path.name}', 'all of this (JSON)')}",
         }
         commands = "\n".join(about["commands"])

@@ -10,8 +10,8 @@ from explorer import SCRIPT, write_script
 PAGE = "book/index"
 OUR_SCRIPTS = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js", "landscape.js", "hint.js")
 SCRIPTS = (SCRIPT, "d3-explorer.js", *OUR_SCRIPTS)  # in the order of loading
-GLUED = "application/papermill.record/text/plain"
-EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # folder of the executed notebooks
+GLUE = "application/papermill.record/text/plain"
+OUTPUT = Path(__file__).resolve().parents[1] / "_executed"  # folder of the executed notebooks
 
 
 def setup(app):
@@ -26,17 +26,17 @@ def bring_words(app, config):
 
     {{ reduced }} is a sentence that names the size of the results.
     """
-    notebook = nbformat.read(EXECUTED / "landing.ipynb", 4)
+    notebook = nbformat.read(OUTPUT / "landing.ipynb", 4)
     banners = [cell.source for cell in notebook.cells if cell.source.startswith('<div class="admonition')]
-    words = {"reduced": "\n".join(banners), **glued(notebook)}
+    words = {"reduced": "\n".join(banners), **texts_of(notebook)}
     config.myst_substitutions = {**config.myst_substitutions, **words}
 
 
-def glued(notebook):
+def texts_of(notebook):
     """Return the texts that an executed notebook has glued, by name."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     named = {output.metadata["scrapbook"]["name"]: output.data for output in outputs if "scrapbook" in output.metadata}
-    return {name: ast.literal_eval(data[GLUED]) for name, data in named.items()}
+    return {name: ast.literal_eval(data[GLUE]) for name, data in named.items()}
 
 
 def load_explorer(app, page, template, context, doctree):
@@ -56,5 +56,5 @@ def bring_data(app, error):
     """Copy the data of the explorer, and the data of the scorecard, to which its page links."""
     if error is None and app.builder.format == "html":
         write_script(Path(app.outdir, "_static"))
-        for path in (EXECUTED / "scorecard.json", EXECUTED.parent / "scorecard.schema.json"):
+        for path in (OUTPUT / "scorecard.json", OUTPUT.parent / "scorecard.schema.json"):
             shutil.copy(path, Path(app.outdir, "book"))

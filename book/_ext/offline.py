@@ -14,16 +14,16 @@ from search import formula
 
 MATHJAX = "static/mathjax/tex-svg-full.js"  # one file whose glyphs are paths, so that no fonts are fetched
 FORMULA = re.compile(r'(<(span|div) class="math notranslate nohighlight"[^>]*)>(.*?)</\2>', re.DOTALL)
-RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 RELATIONS, OPERATORS = "=≥≤≠≈∼∝→<>∈", "+−·×-"
 # These are the widths of TeX's letters in thousandths of an em. The space around relations and operators is not
 # included.
-LISTED = """a529 b429 c433 d520 e466 f490 g477 h576 i345 j412 k521 l298 m878 n600 o485 p503 q446 r451 s469 t361 u572
+LETTERS = """a529 b429 c433 d520 e466 f490 g477 h576 i345 j412 k521 l298 m878 n600 o485 p503 q446 r451 s469 t361 u572
 v485 w716 x572 y490 z465 α640 δ444 ε466 ζ438 η497 θ469 κ576 λ583 μ603 ν494 ξ438 ρ517 σ571 τ437 ω622 I440 J555 L681 M970
 N979 P642 S613 W944 ∞1000 √853 ·278 ,444 (389 )389 |278 [278 ]278 .278 →1000 ⊤778"""
-WIDTHS = {name[0]: int(name[1:]) for name in LISTED.split()}
+WIDTHS = {name[0]: int(name[1:]) for name in LETTERS.split()}
 EM = 442  # height of an x in thousandths of an em; MathJax makes it equal to the x of the text
-TALL = re.compile(r"\\frac|\\sum|\\int|\\binom")
+TALL_SYMBOLS = re.compile(r"\\frac|\\sum|\\int|\\binom")
 
 
 def setup(app):
@@ -55,17 +55,17 @@ def with_place(found):
     """
     start, kind, text = found.groups()
     if kind == "div":
-        room = 2 + sum(3.1 if TALL.search(row) else 1.85 for row in text.split(r"\\"))
+        room = 2 + sum(3.1 if TALL_SYMBOLS.search(row) else 1.85 for row in text.split(r"\\"))
         return f'{start} style="--room: {room:.3g}em">{text}</div>'
     plain = formula(unescape(text).removeprefix(r"\(").removesuffix(r"\)")).strip()
     plain = re.sub(r" ?([=≥≤≠≈∼∝→<>]) ?", r" \1 ", plain).strip()
-    letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(RAISED), plain)
+    letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(SUPERSCRIPTS), plain)
     still = re.sub(r"_([^\W_]+|\S)", r"<sub>\1</sub>", escape(letters))  # for readers without scripts
-    room = f'data-plain="{escape(letters.replace("_", ""))}" style="--room: {wide(plain):.2f}ex"'
+    room = f'data-plain="{escape(letters.replace("_", ""))}" style="--room: {width_of(plain):.2f}ex"'
     return f"{start} {room}><span>{text}</span><noscript>{still}</noscript></span>"
 
 
-def wide(plain):
+def width_of(plain):
     """Return the approximate width of a typeset inline formula, in ex."""
     total = 0
     for part in re.findall(r"[_^](?:-?\d+|[^\W\d]+|.)|[^\s\u0302]", plain):

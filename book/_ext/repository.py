@@ -14,8 +14,8 @@ from docutils import nodes
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-EXECUTED = re.compile(r"book/_executed/(\w+)\.ipynb")  # source in which the theme looks for a page's notebook
-MADE = re.compile(r"book/(_executed|api)/")  # pages that are not in git
+NOTEBOOK = re.compile(r"book/_executed/(\w+)\.ipynb")  # source in which the theme looks for a page's notebook
+OUTPUTS = re.compile(r"book/(_executed|api)/")  # pages that are not in git
 
 
 def setup(app):
@@ -63,6 +63,6 @@ def point_at_texts(app, page, template, context, doctree):
     """
     for group in context.get("header_buttons", []):
         if group.get("label") in ("launch-buttons", "source-buttons"):
-            buttons = [button | {"url": EXECUTED.sub(r"notebooks/\1.md", button["url"])} for button in group["buttons"]]
-            group["buttons"] = [button for button in buttons if not MADE.search(button["url"])]
+            buttons = [button | {"url": NOTEBOOK.sub(r"notebooks/\1.md", button["url"])} for button in group["buttons"]]
+            group["buttons"] = [button for button in buttons if not OUTPUTS.search(button["url"])]
     context["header_buttons"] = [group for group in context.get("header_buttons", []) if group.get("buttons") != []]

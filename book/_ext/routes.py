@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 TEXTS = nodes.title, nodes.term, nodes.paragraph, nodes.caption
-LANDING, MADE = "book/index", "book/_executed/"
+LANDING, OUTPUT = "book/index", "book/_executed/"
 ROUTES = {
     "A first look": (
         "The transition, the result of training, and a transformer with two solutions of the same kinds.",
@@ -36,7 +36,7 @@ PARTS = {  # parts of pictures that would look alike in small: two matrices, or 
 }
 
 
-class Shown(nodes.General, nodes.Element):
+class Placeholder(nodes.General, nodes.Element):
     """The place of the cards or of the gallery, which are filled in when the titles of all pages are known."""
 
 
@@ -44,11 +44,11 @@ class Place(SphinxDirective):
     """A directive, `routes` or `gallery`, at the place of the cards or of the gallery."""
 
     def run(self):
-        return [Shown(kind=self.name)]
+        return [Placeholder(kind=self.name)]
 
 
 def setup(app):
-    app.add_node(Shown)
+    app.add_node(Placeholder)
     for name in ("routes", "gallery"):
         app.add_directive(name, Place)
     app.connect("doctree-resolved", fill)
@@ -65,7 +65,7 @@ def load(app, page, template, context, doctree):
 def fill(app, tree, page):
     """Fill in the cards and the gallery, and write the step on each route below the title of a page."""
     to = {name.rpartition("/")[2]: name for name in app.env.found_docs}
-    for place in list(tree.findall(Shown)):
+    for place in list(tree.findall(Placeholder)):
         made = {"routes": cards, "gallery": gallery}[place["kind"]](app, to) if app.builder.name == "html" else ""
         place.replace_self(nodes.raw("", made, format="html"))
     if app.builder.name == "html" and page in to.values():
@@ -119,12 +119,12 @@ def gallery(app, to):
     """Return the first figure of each page that has one, with the title of the page, in the order of the contents."""
     tiles = []
     for page in app.env.collect_relations():
-        figures = app.env.get_doctree(page).findall(nodes.figure) if page.startswith(MADE) else ()
+        figures = app.env.get_doctree(page).findall(nodes.figure) if page.startswith(OUTPUT) else ()
         if figure := next(iter(figures), None):
             title = escape(app.env.titles[page].astext())
             name = figure["ids"][0]
             image = Path(app.env.images[figure.next_node(nodes.image)["uri"]][1]).stem
-            part = PARTS.get(page.removeprefix(MADE), "")
+            part = PARTS.get(page.removeprefix(OUTPUT), "")
             wide = not part and (Path(app.env.doc2path(page)).parent / "figures" / f"{name}-wide.svg").exists()
             dark = f"figures/{name}-wide-dark.svg" if wide else f"{app.builder.imagedir}/{image}-dark.svg"
             both = {"light": f"figures/{name}{'-wide' * wide}.svg", "dark": dark}

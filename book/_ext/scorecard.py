@@ -17,12 +17,12 @@ from attention_book import paths
 from attention_book.published import COLUMNS, LIMIT, REASONS, THRESHOLDS, VERDICTS
 from attention_book.render.figure_data import readout_of
 from attention_book.render.markup import COMPARISON, Table, comparison_label, mathtext
-from attention_book.render.style import COLOURS, NEUTRAL, list_panel, styled
+from attention_book.render.style import COLOURS, NEUTRAL, apply_style, list_panel
 from attention_book.store.provenance import environment
 from attention_phases.measured import Measured
 
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
-EXPLAINED = {  # an explanation of each of `REASONS`
+EXPLANATIONS = {  # an explanation of each of `REASONS`
     "quadrature": """**Quadrature.** The published theory integrates on 144 points, its losses on 784, and gives no
 error estimate. We ran these public quadrature rules. They explain 80 to 120 % of the difference, within its error
 ({ref}`tables <published_tables>`). A difference of many standard errors can still be a small difference in the
@@ -50,7 +50,7 @@ FIELDS = {  # fields of a row in the document, and the matching columns of `publ
     "ours": {"value": "value", "uncertainty": "error", "kind": "evidence", "n": "n"},
     "difference": {"absolute": "difference", "percent": "percent", "sigma": "sigma"},
 }
-MISSING = ("published_error", "published_n")  # None in a notebook if they are not known
+OPTIONAL_COLUMNS = ("published_error", "published_n")  # None in a notebook if they are not known
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}
 
 
@@ -62,7 +62,7 @@ def setup(app):
 def write(shown):
     """Write the scorecard beside the executed notebooks of a folder: data, picture, tables and texts."""
     notebooks = {path.stem: nbformat.read(path, 4) for path in sorted(shown.glob("*.ipynb"))}
-    frame = gathered([_page(name, notebook) for name, notebook in notebooks.items()])
+    frame = gather([_page(name, notebook) for name, notebook in notebooks.items()])
     profiles = {
         parameters(notebook, paths.NOTEBOOKS / f"{name}.md")[0]["profile"] for name, notebook in notebooks.items()
     }
@@ -72,14 +72,14 @@ def write(shown):
     picture = draw_scorecard(frame)
     (shown / FIGURES).mkdir(parents=True, exist_ok=True)
     (shown / "scorecard.json").write_text(rows + "\n", encoding="utf-8")
-    styled(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
+    apply_style(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
     (shown / FIGURES / "scorecard-forest-readout.json").write_text(readout_of(picture) or "[]", encoding="utf-8")
     for name, text in texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n", encoding="utf-8")
 
 
 def _page(name, notebook):
-    """Return the entry of an executed notebook for `gathered`: its comparisons and their place."""
+    """Return the entry of an executed notebook for `gather`: its comparisons and their place."""
     label = re.match(r"\(([\w-]+)\)=", notebook.cells[0].source)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     return {
@@ -91,7 +91,7 @@ def _page(name, notebook):
     }
 
 
-def gathered(pages):
+def gather(pages):
     """Return one frame of the comparisons of all pages, in which each published number occurs once.
 
     Published theory is compared with theory, and published runs are compared with runs. The columns are the columns of
@@ -111,7 +111,7 @@ def gathered(pages):
     frame = pd.DataFrame(rows, columns=["figure", "title", "inputs", "page", "same", *COLUMNS])
     frame.insert(0, "id", frame["figure"] + "-" + frame["same"])
     frame = frame.sort_values("error", kind="stable").drop_duplicates("same").sort_index()
-    return frame.drop(columns="same").astype(dict.fromkeys(MISSING, float)).reset_index(drop=True)
+    return frame.drop(columns="same").astype(dict.fromkeys(OPTIONAL_COLUMNS, float)).reset_index(drop=True)
 
 
 def _counts(row):
@@ -129,7 +129,7 @@ def _name(row):
 
 
 def document(frame, provenance):
-    """Return `gathered` as data in the schema `book/_static/scorecard.schema.json`.
+    """Return `gather` as data in the schema `book/_static/scorecard.schema.json`.
 
     provenance: `commit` (None outside a checkout), `profile` and `data` (digest of the stored results).
     """
@@ -157,9 +157,9 @@ def _row(record, provenance):
 def texts(frame):
     """Return parts of the page: the `summary` and the `reasons` that occur (both Markdown), and the `tables`."""
     times, of_theory = frame["reason"].value_counts(), frame["evidence"] == "theory"
-    named = {name: " ".join(text.split()) for name, text in EXPLAINED.items() if name in times}
+    named = {name: " ".join(text.split()) for name, text in EXPLANATIONS.items() if name in times}
     reasons = [f"- {text} *Here: {times[name]}.*" for name, text in named.items()]
-    summary = [_tally(frame[of_theory], "theory"), *_larger(frame[of_theory]), _tally(frame[~of_theory], "experiments")]
+    summary = [_tally(frame[of_theory], "theory"), *_excess(frame[of_theory]), _tally(frame[~of_theory], "experiments")]
     summary.append(f"Numbers differ if they are more than {LIMIT:g} standard errors apart.")
     return {"summary": " ".join(summary), "reasons": "\n".join(reasons), "tables": _sections(frame)}
 
@@ -170,7 +170,7 @@ def _tally(frame, what):
     return f"Our numbers agree with {agree} of the {len(frame)} published ones of **{what}** and {differ}."
 
 
-def _larger(theory):
+def _excess(theory):
     """Return a text that says how many thresholds are larger than published, and by how much."""
     percent = theory.loc[theory["quantity"].isin(THRESHOLDS), "percent"]
     larger = percent[percent > 0]
@@ -189,7 +189,7 @@ def _sections(frame):
     return "\n".join(parts)
 
 
-@styled
+@apply_style
 def draw_scorecard(frame):
     """Draw the difference of every published number from ours, in units of the combined standard error.
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from docutils import nodes
 
 SCRIPT = "search-texts.js"
-LEFT_OUT = (nodes.raw, nodes.literal_block, nodes.comment, nodes.substitution_definition)
+OMISSIONS = (nodes.raw, nodes.literal_block, nodes.comment, nodes.substitution_definition)
 HOMES = (nodes.section, nodes.definition_list_item)  # nodes that have a heading
-NAMED = "ge≥ le≤ ne≠ neq≠ approx≈ sim∼ propto∝ infty∞ sqrt√ times× cdot· star⋆ top⊤ to→ in∈ pm± partial∂ nabla∇ sumΣ"
-SIGNS = {name[:-1]: name[-1] for name in [*NAMED.split(), "ellℓ"]} | dict(ln="ln", log="log", exp="exp", min="min")
+CODES = "ge≥ le≤ ne≠ neq≠ approx≈ sim∼ propto∝ infty∞ sqrt√ times× cdot· star⋆ top⊤ to→ in∈ pm± partial∂ nabla∇ sumΣ"
+SIGNS = {name[:-1]: name[-1] for name in [*CODES.split(), "ellℓ"]} | dict(ln="ln", log="log", exp="exp", min="min")
 
 
 def setup(app):
@@ -47,27 +47,27 @@ def sections(tree):
         named = next((child for child in home.children if isinstance(child, (nodes.title, nodes.term))), None)
         if named is not None:
             anchor = next(iter(named.get("ids") or home.get("ids")), "")
-            own = (plain(part) for part in home.findall(says) if at(part) is home)
-            shown.append([anchor, plain(named), " ".join(filter(None, own))])
+            own = (text_of(part) for part in home.findall(is_text) if home_of(part) is home)
+            shown.append([anchor, text_of(named), " ".join(filter(None, own))])
     return shown
 
 
-def says(node):
+def is_text(node):
     return isinstance(node, (nodes.paragraph, nodes.caption))
 
 
-def at(node):
+def home_of(node):
     """Return the section or the definition that contains a node."""
-    return node if node is None or isinstance(node, HOMES) else at(node.parent)
+    return node if node is None or isinstance(node, HOMES) else home_of(node.parent)
 
 
-def plain(node):
+def text_of(node):
     """Return the visible text of a node in one line, with letters instead of the TeX names of letters."""
     words = []
     for leaf in node.findall(nodes.Text):
         if isinstance(leaf.parent, (nodes.math, nodes.math_block)):
             words.append(formula(leaf.astext()))
-        elif not isinstance(leaf.parent, LEFT_OUT):
+        elif not isinstance(leaf.parent, OMISSIONS):
             words.append(leaf.astext())
     return re.sub(r"\s+", " ", "".join(words)).strip()
 

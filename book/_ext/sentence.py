@@ -14,14 +14,14 @@ from attention_phases.task import Task
 from attention_phases.theory.baseline import best_students
 
 D, FIELDS, MARKS = 12, np.array([1.0, 0.0]), np.array([1, -1])
-OMEGAS, SHOWN = [step / 10 for step in range(11)], 0.3
+OMEGAS, OMEGA = [step / 10 for step in range(11)], 0.3
 
 
 class Sentence(SphinxDirective):
     def run(self):
         states = {f"{omega:g}": page_of(omega)[1] for omega in OMEGAS}
         data = f'<script type="application/json">{json.dumps(states)}</script></div>'
-        return [nodes.raw("", page_of(SHOWN)[0] + data, format="html")]
+        return [nodes.raw("", page_of(OMEGA)[0] + data, format="html")]
 
 
 def setup(app):
@@ -79,7 +79,7 @@ def page_of(omega):
 <p>The teacher's attention,
 {number(omega, "b")} <i>A</i> + {number(1 - omega, "b")} softmax(<i>yy</i><sup>⊤</sup>) = <i>Y</i></p>
 <label hidden><i>ω</i> = {number(omega, "b")}
-<input type="range" min="0" max="1" step="0.1" value="{SHOWN}" autocomplete="off"></label>
+<input type="range" min="0" max="1" step="0.1" value="{OMEGA}" autocomplete="off"></label>
 <div>{table("<i>A</i>", matrix)}{table("softmax", attention(FIELDS))}{table("<i>Y</i>", target)}</div>
 <p>Its output <i>Yξ</i></p>
 {squares("Two mixtures of the tokens, as squares", target @ xi)}

@@ -13,7 +13,7 @@ SCRIPT = "previews.js"
 NUMBER = re.compile(r"\s*<a [^>]*#equation-[^>]*>[^<]*</a>")  # the number of an equation, for its own page only
 # In these nodes no word becomes a link: existing links, headings, code, and cells of tables, which may be narrow.
 CODE = (nodes.literal, nodes.literal_block, nodes.raw, addnodes.desc)
-NOT_IN = (*CODE, nodes.reference, nodes.citation, nodes.title, nodes.rubric, nodes.topic, nodes.table, nodes.math)
+EXCLUSIONS = (*CODE, nodes.reference, nodes.citation, nodes.title, nodes.rubric, nodes.topic, nodes.table, nodes.math)
 
 
 def setup(app):
@@ -33,15 +33,15 @@ def link(app, tree, page):
             if kind == "term" and where == GLOSSARY
         }
         for node in [*tree.findall(nodes.Text), *tree.findall(nodes.math)]:
-            if not is_inside(node.parent, NOT_IN):
-                node.parent.replace(node, linked(node, left))
+            if not is_inside(node.parent, EXCLUSIONS):
+                node.parent.replace(node, link_words(node, left))
 
 
 def is_inside(node, kinds):
     return node is not None and (isinstance(node, kinds) or is_inside(node.parent, kinds))
 
 
-def linked(node, left):
+def link_words(node, left):
     """Return a text or a formula as nodes, some of them links, and remove the linked words from `left`."""
     text = node.astext()
     if isinstance(node, nodes.math):
@@ -51,7 +51,7 @@ def linked(node, left):
         if match := re.search(rf"(?<![\w-]){re.escape(name)}(?:s|es)?(?![\w-])", text, re.IGNORECASE):
             before, after = (nodes.Text(part) for part in (text[: match.start()], text[match.end() :]))
             reference = refer(left.pop(name), nodes.Text(match[0]))
-            return [*linked(before, left), reference, *linked(after, left)]
+            return [*link_words(before, left), reference, *link_words(after, left)]
     return [nodes.Text(text)] if text else []
 
 

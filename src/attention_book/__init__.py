@@ -23,7 +23,7 @@ NAMES = {
     "analysis.architectures": "RANK1_NAMES RANK2_NAMES TITLES branch_tables compare_thresholds compare_with_theory"
     " extrapolate select standard_student_theory teacher_lengths threshold_moves",
     "analysis.arrivals": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines shares_of_basins",
-    "analysis.beside_published": "cause sizes_beside_published threshold_by_rule thresholds_beside_published",
+    "analysis.comparisons": "cause size_comparison threshold_by_rule threshold_comparison",
     "analysis.instances": "GAPS POWERS absolute_means advantage crossing_limits difference_in_errors frame_of"
     " gap_map gaps instance_means intercept limit memory minimum_responses power_limit root root_mean_squares"
     " size_of test_gap training_gap wilson with_errors",

@@ -16,7 +16,7 @@ import pytest
 import reference
 from behind import parameters, script
 from cases import cases
-from download import plain
+from download import strip
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from attention_book.command_line.parameters import profile_values
@@ -105,7 +105,7 @@ def test_what_is_changed_is_in_the_commands():
     notebook, text = executed({"profile": "smoke"})
     number = next(n for n, cell in enumerate(notebook.cells) if "mystnb" in cell.metadata)
     read = [["fig02", as_read], ["histogram", {"variants": ["semantic"]}], ["fig15", {}]]
-    _, *again = behind._behind(notebook, number, text, read, True)["commands"]
+    _, *again = behind._record(notebook, number, text, read, True)["commands"]
     swept = [command.partition(" --profile smoke")[::2] for command in again]
     places = " --store again.sqlite --data again"
     assert swept == [
@@ -186,7 +186,7 @@ def test_a_parameter_stands_once_with_the_value_of_the_run():
         new_code_cell('size = "paper"  # a name\nomega = 0.3  # a number', metadata={"tags": ["parameters"]}),
         new_code_cell('# Parameters\nsize = "smoke"', metadata={"tags": ["injected-parameters"]}),
     ]
-    page = plain(new_notebook(cells=cells), SimpleNamespace(get_domain=DOMAINS.get))
+    page = strip(new_notebook(cells=cells), SimpleNamespace(get_domain=DOMAINS.get))
     assert [cell.source for cell in page.cells] == ['size = "smoke"  # a name\nomega = 0.3  # a number']
 
 
@@ -196,7 +196,7 @@ def test_myst_becomes_markdown(text, expected):
     code.outputs.append(new_output("display_data", {"image/svg+xml": "<svg></svg>", PNG: "p"}))
     code.metadata["mystnb"] = {"figure": {"caption": "A caption"}}
     notebook = new_notebook(cells=[new_markdown_cell(text), code])
-    page = plain(notebook, SimpleNamespace(get_domain=DOMAINS.get))
+    page = strip(notebook, SimpleNamespace(get_domain=DOMAINS.get))
     assert [cell.source for cell in page.cells] == [expected, "glue()", "A caption"]
     (shown,) = page.cells[1].outputs
     assert shown.data == {"image/png": "p"}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from built import EXECUTED, HTML
-from dark import INK, LINK, PAPER, SVG, dark, faint, linear, oklab, on_dark
+from dark import INK, LINK, PAPER, SVG, dark_colour, darken, faint_tone, linear_rgb, oklab
 
 from attention_book.render import style
 from attention_book.render.slices_and_maps import TIED
@@ -25,7 +25,7 @@ THEME = "theme => { document.documentElement.dataset.theme = theme }"
 
 def contrast(colour):
     """Return the contrast with the background, as the Web Content Accessibility Guidelines define it."""
-    light, paper = (linear(shade) @ (0.2126, 0.7152, 0.0722) for shade in (colour, PAPER))
+    light, paper = (linear_rgb(shade) @ (0.2126, 0.7152, 0.0722) for shade in (colour, PAPER))
     return (light + 0.05) / (paper + 0.05)
 
 
@@ -36,30 +36,30 @@ def hue(colour):
 
 def test_oklab_agrees_with_its_author():
     """White and pure red have the published values. White becomes the paper, and black becomes the ink."""
-    assert (on_dark("#ffffff"), on_dark("#000000")) == (PAPER, INK)
+    assert (dark_colour("#ffffff"), dark_colour("#000000")) == (PAPER, INK)
     np.testing.assert_allclose(oklab("#ffffff"), (1, 0, 0), atol=1e-4)
     np.testing.assert_allclose(oklab("#ff0000"), (0.62796, 0.22486, 0.12585), atol=1e-4)
 
 
 @pytest.mark.parametrize("colour", [*COLOURS.values(), BASELINE, ATTENTION, LINEAR, NEUTRAL, *OTHERS])
 def test_a_colour_keeps_its_hue_and_is_read_as_text(colour):
-    assert contrast(on_dark(colour)) >= 4.5
+    assert contrast(dark_colour(colour)) >= 4.5
     if np.hypot(*oklab(colour)[1:]) > 0.03:
-        assert hue(on_dark(colour)) == pytest.approx(hue(colour), abs=3)
+        assert hue(dark_colour(colour)) == pytest.approx(hue(colour), abs=3)
     else:
-        assert len(set(re.findall("..", on_dark(colour)[1:]))) == 1
+        assert len(set(re.findall("..", dark_colour(colour)[1:]))) == 1
 
 
 def test_greys_are_seen_as_lines_and_keep_their_order():
     """The darker of two greys on white becomes the lighter one on dark."""
-    greys = [on_dark(f"#{2 * value:02x}{2 * value:02x}{2 * value:02x}") for value in range(128)]
+    greys = [dark_colour(f"#{2 * value:02x}{2 * value:02x}{2 * value:02x}") for value in range(128)]
     assert sorted(greys, reverse=True) == greys
-    assert contrast(on_dark(TIED)) >= 3
+    assert contrast(dark_colour(TIED)) >= 3
 
 
 def test_both_mechanisms_differ_for_the_colour_blind():
     """Colour-blind readers still see blue against yellow. A difference of 0.02 is just visible."""
-    semantic, positional = (oklab(on_dark(COLOURS[name])) for name in ("semantic", "positional"))
+    semantic, positional = (oklab(dark_colour(COLOURS[name])) for name in ("semantic", "positional"))
     assert semantic[2] - positional[2] > 0.15
 
 
@@ -88,21 +88,21 @@ def test_a_figure_without_a_map_is_mapped_wholly():
         axes.text(0.5, 0.5, "words", color=COLOURS["positional"])
         axes.legend(frameon=True, edgecolor="#cccccc")
         light = svg(figure)
-    assert colours(dark(light)) == {on_dark(colour) for colour in colours(light)}
+    assert colours(darken(light)) == {dark_colour(colour) for colour in colours(light)}
     assert colours(light) == {"#000000", "#ffffff", "#cccccc", *COLOURS.values()}
-    assert ElementTree.fromstring(dark(light)).get("fill") == INK  # the colour of text that matplotlib leaves black
+    assert ElementTree.fromstring(darken(light)).get("fill") == INK  # the colour of text that matplotlib leaves black
 
 
 def with_a_line(draw):
     """Draw a map with a line, words and a legend over it, and a colour bar; return the light and the dark figure."""
     with mpl.rc_context(STYLE | {"svg.hashsalt": "same"}):
         figure, axes = plt.subplots()
-        style.bar_below(figure, draw(axes), axes, "values")
+        style.draw_colour_bar(figure, draw(axes), axes, "values")
         axes.plot([0, 1], [0, 1], "o--", color="black", markerfacecolor="white", label="over the map")
         axes.text(0.5, 0.5, "words", color=COLOURS["semantic"])
         axes.legend(**style.OPAQUE_LEGEND)
         light = svg(figure)
-    return light, dark(light)
+    return light, darken(light)
 
 
 def cells(axes):
@@ -123,7 +123,7 @@ def test_a_map_turns_dark_and_its_cells_keep_their_order_and_hue():
     strong, weak, zero = on_black
     assert strong > weak > zero == pytest.approx(oklab(PAPER)[0], abs=0.01)
     assert (np.argsort(on_white) == np.argsort(-on_black)).all()
-    assert contrast(on_dark(LINEAR, faint)) > 3 and abs(hue(on_dark(LINEAR, faint)) - hue(LINEAR)) < 3
+    assert contrast(dark_colour(LINEAR, faint_tone)) > 3 and abs(hue(dark_colour(LINEAR, faint_tone)) - hue(LINEAR)) < 3
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_nothing_in_the_figure_of_a_map_stays_white(draw):
     light, changed = with_a_line(draw)
     assert "#ffffff" in light and "#ffffff" not in changed and "<image" not in light
     # Colours of the words, the line and the background.
-    assert {on_dark(COLOURS["semantic"]), INK, PAPER} <= colours(changed)
+    assert {dark_colour(COLOURS["semantic"]), INK, PAPER} <= colours(changed)
 
 
 def test_the_low_parts_of_a_terrain_are_dark_in_both_themes():

@@ -337,7 +337,7 @@ from attention_book.command_line import execution, main as cli
 cli.readable_text = lambda result: chr(0x3c9)
 cli.main(["figures"])
 here = Path(sys.argv[1])
-paths.NOTEBOOKS, execution.KEPT_FOLDER, command.SHOWN = here / "notebooks", here / "kept", here / "shown"
+paths.NOTEBOOKS, execution.KEPT_FOLDER, command.BOOK_FOLDER = here / "notebooks", here / "kept", here / "shown"
 failed = command.main(["--profile", "smoke"])
 behind.write(here / "shown")
 sys.exit(failed)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from built import DESK, FRAMES, HERE, HTML, PHONE, SHIFTS, opening
 from cases import case_text
-from landing import EXECUTED, glued
+from landing import OUTPUT, texts_of
 
 from attention_book.experiments.results import read
 
@@ -252,7 +252,7 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
 
 @pytest.mark.slow  # needs the built book
 def test_every_number_of_the_plain_pages_is_made_by_the_library():
-    words = glued(nbformat.read(EXECUTED / "landing.ipynb", 4))
+    words = texts_of(nbformat.read(OUTPUT / "landing.ipynb", 4))
     reduced = json.loads((HTML / "book/scorecard.json").read_text(encoding="utf-8"))["rows"][0]["provenance"]["profile"]
     for name in ("index", "model", "scorecard"):
         named = {*re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text(encoding="utf-8"))}

@@ -8,7 +8,7 @@ import authors_tables
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from columns import COLUMNS, abouts, described, own_columns
+from columns import COLUMNS, abouts, column_of, own_columns
 from metadata import texts
 from pages import stored
 
@@ -120,4 +120,4 @@ def test_every_meaning_and_every_name_is_used():
 def test_a_column_that_nobody_has_described_is_refused():
     for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
         with pytest.raises(ResultError, match="describe its meaning and unit"):
-            described(name, {})
+            column_of(name, {})

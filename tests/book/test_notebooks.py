@@ -36,7 +36,7 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "DATA", tmp_path / "data")
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
     monkeypatch.setattr(execution, "KEPT_FOLDER", tmp_path / "kept")
-    monkeypatch.setattr(command, "SHOWN", tmp_path / "shown")
+    monkeypatch.setattr(command, "BOOK_FOLDER", tmp_path / "shown")
     return tmp_path
 
 

@@ -140,8 +140,8 @@ def test_a_comparison_needs_a_value_an_error_bar_and_known_names(value, error, m
 
 
 def test_every_reason_is_explained():
-    assert tuple(scorecard.EXPLAINED) == REASONS
-    assert all(text.startswith("**") and text.rstrip().endswith(".") for text in scorecard.EXPLAINED.values())
+    assert tuple(scorecard.EXPLANATIONS) == REASONS
+    assert all(text.startswith("**") and text.rstrip().endswith(".") for text in scorecard.EXPLANATIONS.values())
 
 
 # The scorecard
@@ -176,11 +176,11 @@ def frame():
         student("theta/sigma^2", {"d": 10, "branch": "semantic"}, far, "cause unknown"),
     ]
     first = page("fig02", [alpha_c(1.25, 0.0005)], of_students)
-    return scorecard.gathered([first, page("fig03", [alpha_c(1.26, 0.001)]), page("fig04")])
+    return scorecard.gather([first, page("fig03", [alpha_c(1.26, 0.001)]), page("fig04")])
 
 
 def test_every_number_is_compared_once_with_the_smaller_error():
-    swapped = scorecard.gathered([page("fig03", [alpha_c(1.26, 0.001)]), page("fig02", [alpha_c(1.25, 0.002)])])
+    swapped = scorecard.gather([page("fig03", [alpha_c(1.26, 0.001)]), page("fig02", [alpha_c(1.25, 0.002)])])
     assert swapped["figure"].to_list() == ["fig03"]
 
 
@@ -198,14 +198,14 @@ def test_a_published_number_counts_once_beside_its_own_kind():
     by_students = Comparison("critical", {"omega": 0.3}, THEORY, Measured(1.24, 0.01), "students", 24, "cause unknown")
     spread = student("accuracy", {"statistic": "standard deviation"}, Measured(2.0, 0.1), "cause unknown")
     mean = student("accuracy", {"statistic": "mean"}, Measured(2.0, 0.1), "cause unknown")
-    frame = scorecard.gathered([page("fig02", [by_students, alpha_c(1.25, 0.0005)], [spread, mean])])
+    frame = scorecard.gather([page("fig02", [by_students, alpha_c(1.25, 0.0005)], [spread, mean])])
     assert frame["evidence"].to_list() == ["theory", "students"] and frame["parameters"][1] == {"statistic": "mean"}
 
 
 def test_the_document_obeys_its_schema(frame):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(scorecard.document(frame, PROVENANCE), SCHEMA)
-    jsonschema.validate(scorecard.document(scorecard.gathered([page("fig04")]), PROVENANCE | {"commit": None}), SCHEMA)
+    jsonschema.validate(scorecard.document(scorecard.gather([page("fig04")]), PROVENANCE | {"commit": None}), SCHEMA)
 
 
 # The rules of the published theory: their degrees, and the published numbers that follow from them

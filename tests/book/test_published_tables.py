@@ -11,7 +11,7 @@ from cases import cases
 from pages import stored
 from scipy.stats import norm, t
 
-from attention_book.analysis import beside_published as tables
+from attention_book.analysis import comparisons as tables
 from attention_book.command_line.main import main
 from attention_book.paths import stored_table
 from attention_book.published import PublishedNumber

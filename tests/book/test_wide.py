@@ -5,7 +5,7 @@ import re
 import pytest
 import seen
 
-from attention_book.render import wide
+from attention_book.render import layout
 from attention_book.render.style import COLOURS, draw_points, panels
 
 
@@ -36,8 +36,8 @@ def looks(figure):
 
 def test_panels_stand_side_by_side_and_look_as_before(figure, monkeypatch):
     tall = looks(figure)
-    monkeypatch.setattr(wide, "print_figure", lambda figure, *_, **__: figure)
-    laid_out = wide.wide_svg(figure)
+    monkeypatch.setattr(layout, "print_figure", lambda figure, *_, **__: figure)
+    laid_out = layout.wide_svg(figure)
     shared, own = '; words black "what all share"', looks(laid_out)
     assert ["".join(lines).count(shared) for lines in (tall, own)] == [1, 3]
     assert [line.replace(shared, "") for line in own] == [line.replace(shared, "") for line in tall]
@@ -48,4 +48,4 @@ def test_panels_stand_side_by_side_and_look_as_before(figure, monkeypatch):
 
 
 def test_a_single_panel_has_no_other_shape():
-    assert wide.wide_svg(panels(1, 3)[0]) is None
+    assert layout.wide_svg(panels(1, 3)[0]) is None

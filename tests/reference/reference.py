@@ -29,8 +29,8 @@ from attention_book.command_line.execution import with_ids
 from attention_book.command_line.parameters import notebook_of, with_banner
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.figure_data import READOUT
+from attention_book.render.layout import WIDE_TYPE
 from attention_book.render.style import PNG
-from attention_book.render.wide import WIDE_TYPE
 from attention_book.store import parquet
 from attention_phases.errors import check_choice
 from attention_phases.records import canonical

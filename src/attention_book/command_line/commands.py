@@ -99,7 +99,7 @@ def published(options):
     JSON: numbers, median_abs_z, p95_abs_z, beyond_3 (a share), not_computed; and by, which has n, mean_z and the same
     statistics for each figure and quantity.
     """
-    from ..analysis.beside_published import summary
+    from ..analysis.comparisons import summary
     from ..paths import checkout
 
     sys.path.append(str(checkout() / "data"))  # for the import of `authors_tables`, which is in this folder

@@ -181,7 +181,7 @@ def with_banner(notebook, text, sizes, changes):
     if changed:
         notebook.cells = notebook.cells[:2] + [cell for cell in notebook.cells[2:] if _says_nothing_published(cell)]
         for cell in notebook.cells:
-            _change_caption(cell.metadata.get("mystnb", {}), ", ".join(_listed(changed)))
+            _change_caption(cell.metadata.get("mystnb", {}), ", ".join(_assignments(changed)))
     return notebook
 
 
@@ -205,25 +205,25 @@ def _says_nothing_published(cell):
     return not any(COMPARISON in output.get("metadata", {}) for output in cell.outputs)
 
 
-def _listed(values):
+def _assignments(values):
     return [f"{name} = {value}" for name, value in values.items()]
 
 
 def _banner(changed, smaller, published):
-    def beside_published(values):
+    def list_values(values):
         usual = [escape(str(published[name])) for name in values]
-        both = zip(map(escape, _listed(values)), usual)
+        both = zip(map(escape, _assignments(values)), usual)
         return ", ".join(f"<code>{given}</code> (published: {known})" for given, known in both)
 
     kind, title, lines = "note", "Reduced size", []
     if changed:
         kind, title = "warning", "Not the published parameters"
         lines.append(
-            f"Computed with {beside_published(changed)}. The book's text and its comparisons with published numbers "
+            f"Computed with {list_values(changed)}. The book's text and its comparisons with published numbers "
             "are about the published values: they are left out here."
         )
     if smaller:
-        sizes = beside_published({name: value for name, value in smaller.items() if name != "profile"})
+        sizes = list_values({name: value for name, value in smaller.items() if name != "profile"})
         size = f"<code>{smaller.get('profile', 'paper')}</code>" + (f" ({sizes})" if sizes else "")
         larger = "its errors are larger than the errors of the published book, which the sentences are about"
         lines.append(f"Computed at the reduced size {size}: {larger}.")

@@ -27,7 +27,7 @@ def own_cells(sizes, experiment):
     for name in ("alpha", "d"):
         if name not in table:
             raise BadInput(f"sizes lack {name}: alpha and d are needed")
-    table = {name: _listed(value) if hasattr(value, "tolist") else value for name, value in table.items()}
+    table = {name: _numbers(value) if hasattr(value, "tolist") else value for name, value in table.items()}
     table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in LIST_FIELDS}
     axes = {name: value for name, value in table.items() if isinstance(value, list) and name not in LIST_FIELDS}
     table |= {name: check_several(name, value) for name, value in axes.items()}
@@ -36,14 +36,14 @@ def own_cells(sizes, experiment):
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in LIST_FIELDS if name in table})
 
 
-def _listed(array):
+def _numbers(array):
     """Convert an array to a list, with floats rounded to 12 digits.
 
     Without rounding, 0.30000000000000004 and 0.3 would have different sentences.
     """
     array = np.asarray(array)
     if array.ndim and np.issubdtype(array.dtype, np.floating):
-        return [_listed(row) if row.ndim else float(f"{row:.12g}") for row in array]
+        return [_numbers(row) if row.ndim else float(f"{row:.12g}") for row in array]
     return array.tolist()
 
 

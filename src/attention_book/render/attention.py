@@ -9,7 +9,7 @@ from attention_phases.histogram.transformer import matrices, predicted_counts
 
 from .. import published
 from ..store.parquet import decode
-from .style import draw_shares, styled
+from .style import apply_style, draw_shares
 
 EQUAL = "black"  # colour of frames around equal tokens; red stands for the semantic student
 
@@ -60,7 +60,7 @@ def sgd_answers(table, variant, sequences):
     return {"after Adam": adam, "change by SGD": ((sgd[0] - adam[0]).round(4) + 0.0, sgd[1])}
 
 
-@styled
+@apply_style
 def draw_matrices(columns, sequences, colours):
     """Draw attention matrices in per cent, with a row for each sequence and a column for each heading.
 

@@ -24,7 +24,7 @@ TIED = "#999999"
 NAME_LETTERS = 19  # largest number of letters in a line of a curve's name on a map
 
 
-@style.styled
+@style.apply_style
 def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"):
     """Draw the gap of the training losses, the overlaps and the test errors of one architecture against alpha.
 
@@ -116,7 +116,7 @@ def theory_curves(lines, *names, line=None, whose=""):
     return [(alphas, f"{label}{whose}", colour, line or own) for alphas, label, colour, own in curves if len(alphas)]
 
 
-@style.styled
+@style.apply_style
 def draw_divergences(lines, ends, crossed=None, lasting=None):
     """Draw both theoretical thresholds against omega, and the omega at which each threshold diverges.
 
@@ -142,7 +142,7 @@ def draw_divergences(lines, ends, crossed=None, lasting=None):
     return figure
 
 
-@style.styled
+@style.apply_style
 def draw_maps(maps, label, sides, curves, marks):
     """Draw colour maps over alpha and omega as stacked panels, with one colour scale and labelled curves.
 
@@ -169,7 +169,7 @@ def draw_maps(maps, label, sides, curves, marks):
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(style.OMEGA)
-    style.bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))
+    style.draw_colour_bar(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))
     return figure
 
 

@@ -20,8 +20,8 @@ from attention_phases.errors import BadInput, check_choice, check_count, check_k
 from attention_phases.measured import Measured
 
 from .figure_data import READOUT, csv_of, readout_of
+from .layout import WIDE_TYPE, wide_svg
 from .markup import number
-from .wide import WIDE_TYPE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
@@ -70,7 +70,7 @@ OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positiona
 VALUES = "values"  # name of points whose colours show values, in gid=f"{VALUES}_{number}"
 SVG, FIGURE_INFO = "image/svg+xml", "behind"  # type of an output that shows a figure, and key in its metadata
 PNG, DOTS = "image/png;encoding=base64", 200  # type of a picture for download only, and its dots per inch
-styled = mpl.rc_context(STYLE)  # decorator that makes a function draw in the book's style
+apply_style = mpl.rc_context(STYLE)  # decorator that makes a function draw in the book's style
 
 
 def use_book_output():
@@ -283,7 +283,7 @@ def draw_shares(axes, matrix, limits, form, label=None, **words):
     axes.invert_yaxis()
 
 
-def bar_below(figure, mapped, axes, label, extend="both", **options):
+def draw_colour_bar(figure, mapped, axes, label, extend="both", **options):
     """Draw a common colour bar below several maps."""
     options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
     bar = figure.colorbar(mapped, ax=axes, **options)
@@ -306,10 +306,10 @@ def mark_threshold(axes, threshold, name, colour, left=False):
         return
     axes.axvline(alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
     axes.axvspan(alpha - error, alpha + error, color=colour, alpha=0.3)
-    write_beside(axes, alpha, 1, name, colour, left, -12)
+    write_label(axes, alpha, 1, name, colour, left, -12)
 
 
-def write_beside(axes, x, height, text, colour, left=False, up=0, **more):
+def write_label(axes, x, height, text, colour, left=False, up=0, **more):
     """Write text beside a vertical line at x.
 
     height: share of the panel's height.

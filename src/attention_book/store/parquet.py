@@ -78,12 +78,12 @@ def describe(path: Path, meanings: Mapping) -> None:
     meanings: as for `export`.
     """
     table = _read(path)
-    if not _described(table.schema, meanings).equals(table.schema, check_metadata=True):
+    if not _add_meanings(table.schema, meanings).equals(table.schema, check_metadata=True):
         with _refusing(path):
             _replace(path, table, meanings)
 
 
-def _described(schema: pa.Schema, meanings: Mapping) -> pa.Schema:
+def _add_meanings(schema: pa.Schema, meanings: Mapping) -> pa.Schema:
     said = {name: {key: str(field[key]) for key in METADATA_KEYS if key in field} for name, field in meanings.items()}
     return pa.schema([column.with_metadata(said.get(column.name, {})) for column in schema], metadata=schema.metadata)
 
@@ -93,7 +93,7 @@ def _replace(path: Path, table: pa.Table, meanings: Mapping) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(partial, "wb") as file:
-            pq.write_table(table.cast(_described(table.schema, meanings)), file, compression="zstd")
+            pq.write_table(table.cast(_add_meanings(table.schema, meanings)), file, compression="zstd")
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)

@@ -82,7 +82,7 @@ def environment(since: int = 0) -> dict[str, str | None]:
     since: the value of `allocations` before the work. The GPU is named if the work has used it.
     """
     used = allocations() > since
-    return {**_fixed(), "accelerator": sys.modules["torch"].cuda.get_device_name() if used else None}
+    return {**_constants(), "accelerator": sys.modules["torch"].cuda.get_device_name() if used else None}
 
 
 def allocations() -> int:
@@ -92,7 +92,7 @@ def allocations() -> int:
 
 
 @cache
-def _fixed() -> dict[str, str | None]:
+def _constants() -> dict[str, str | None]:
     return {
         **code(),
         "python": platform.python_version(),

@@ -277,12 +277,12 @@ NOISES = [*((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3))
 NOISES += [(0.1, 0.75, "positional", 0.1), (0.1, 0.75, "semantic", 1.0)]
 NOISE_AXES = {"task alpha valley noise": with_tasks(*NOISES)}
 # With larger tokens, a start at the teacher and a start displaced from the teacher lead to different minima.
-LARGER = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
+SIGMA_AXES = {"task": Task(sigma=0.75), "alpha": 0.8, "valley": "semantic", "noise": 1.0, "count": 2}
 register(ValleyCell, "landscape")(
     paper=[
         {"seed": range(4), **NOISE_AXES, "d": 1000, "count": 100},
-        {"seed": range(12), "d": [250, 500, 1000, 2000], **LARGER},
+        {"seed": range(12), "d": [250, 500, 1000, 2000], **SIGMA_AXES},
     ],
-    laptop=[{"seed": range(2), **NOISE_AXES, "d": 500, "count": 30}, {"seed": range(4), "d": [125, 250], **LARGER}],
-    smoke=[{"seed": range(2), **NOISE_AXES, "d": 60, "count": 6}, {"seed": range(2), "d": [30, 60], **LARGER}],
+    laptop=[{"seed": range(2), **NOISE_AXES, "d": 500, "count": 30}, {"seed": range(4), "d": [125, 250], **SIGMA_AXES}],
+    smoke=[{"seed": range(2), **NOISE_AXES, "d": 60, "count": 6}, {"seed": range(2), "d": [30, 60], **SIGMA_AXES}],
 )

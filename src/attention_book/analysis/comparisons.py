@@ -46,7 +46,7 @@ def threshold_by_rule(rules, kind, omega):
     return rows["rule"].item() if len(rows) else nan
 
 
-def thresholds_beside_published(table, rules):
+def threshold_comparison(table, rules):
     """Return a table that compares our thresholds with the thresholds of the published theory.
 
     The result is a frame from `published.compare`. A crossing that a coarse grid does not resolve is left out.
@@ -72,7 +72,7 @@ def thresholds_beside_published(table, rules):
     return compare(comparisons)
 
 
-def sizes_beside_published(table, task, names):
+def size_comparison(table, task, names):
     """Return a table that compares our students with the published students in each dimension.
 
     The published students are in Figure 7 and in the left panel of Figure 3. The result is a frame from
