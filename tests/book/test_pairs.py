@@ -67,7 +67,7 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
     for before, cell in pairwise(cells):
         if cell.cell_type == "code":
             lines = cell.source.splitlines()
-            assert len(lines) <= 60, cell.source
+            assert len(lines) <= 60, f"a cell has at most 60 lines, this one has {len(lines)}:\n{cell.source}"
             assert max(map(len, lines)) <= 100, "\n".join(line for line in lines if len(line) > 100)
             said = before.cell_type == "markdown" or lines[0].startswith("# ") or "mystnb" in cell.metadata
             assert said, f"no line of prose before, no comment, no caption:\n{cell.source}"

@@ -76,5 +76,6 @@ class ReferencedCell(IPyNbCell):
     def repr_failure(self, excinfo):
         if self.differing:
             figure = self.cell.metadata.get("mystnb", {}).get("figure", {}).get("name", self.path.stem)
-            return f"{figure}, code cell {self.cell_num} of {self.path.stem}: {self.differing[0]}"
+            place = f"{figure}, code cell {self.cell_num} of {self.path.stem}"
+            return f"{place}: {self.differing[0]}; if this is wanted, run `make reference NAME={self.path.stem}`"
         return super().repr_failure(excinfo)

@@ -153,6 +153,9 @@ def test_a_compiled_loop_has_the_same_gradient(loop):
     risk = torch.compile(data.risk, backend="eager")
     found, expected = (LOOPS[loop](some, weights) for some in (risk, data.risk))
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = torch.compile(LOOPS[loop], backend="eager")(data.risk, weights)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_products_have_all_digits_whatever_the_caller_has_set():

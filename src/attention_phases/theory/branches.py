@@ -115,7 +115,7 @@ def follow(
                 break
         if solutions:
             break
-    untried = f"{BRANCH_END}: so it has at {SURE_ENDS} neighbouring alphas"
+    untried = f"{BRANCH_END}: not solved here, because the branch has ended at {SURE_ENDS} neighbouring alphas"
     holes = {alpha: stopped.get(alpha, untried) for alpha in alphas if alpha not in solutions}
     return Branch(task, solutions, holes, [*row_of(task, solution)], solution.origin | {"alpha": alphas})
 

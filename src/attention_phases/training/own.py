@@ -83,8 +83,10 @@ def _differentiable(data: LabelledData, weights: Tensor) -> tuple[Tensor, Tensor
     """Compute the risk and its gradient by operations that PyTorch can differentiate any number of times."""
     if torch._C._is_any_autocast_enabled():
         # Convert to float64, because autocast leaves products of float64 unchanged in the forward and in the backward
-        # pass.
-        data = replace(data, **{name: getattr(data, name).double() for name in ("inputs", "stiffness", "targets")})
+        # pass. The risk does not need the NumPy arrays, which torch.compile cannot trace here.
+        changes: dict[str, Any] = {"gram": None, "cross": None}
+        changes |= {name: getattr(data, name).double() for name in ("inputs", "stiffness", "targets")}
+        data = replace(data, **changes)
     return _evaluate(two_tokens.risk_by_products, data, weights)
 
 
