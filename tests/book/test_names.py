@@ -26,4 +26,5 @@ def test_no_name_is_a_preposition_a_participle_or_an_adverb():
     cells = [(path.name, cell) for path, text in texts.items() for cell in CELL.findall(text) or [text]]
     names = {(where, name): name.strip("_").lower().split("_") for where, text in cells for name in bound_names(text)}
     bad = [name for name, parts in names.items() if parts[:1] in BEGINNINGS or parts[-1:] in ENDINGS or parts in WORDS]
-    assert len(names) > 1000 and not bad
+    assert len(names) > 1000
+    assert not bad, f"names are nouns or verbs, not one of the words in tests/cases/names.txt: {bad}"
