@@ -178,7 +178,9 @@ function outlines({losses, minima}, shares, x, y, quantile) {
     if (!step || !shown().length) return;
     event.preventDefault();
     const {m, theta} = aim ?? {m: 0.5, theta: 0.3};
-    aim = {m: m + 0.05 * step[0], theta: theta + 0.05 * step[1]};
+    const [left, right, low, high] = [...scales.x.domain(), ...scales.y.domain()];
+    const inside = (value, from, to) => Math.min(Math.max(value, from), to);
+    aim = {m: inside(m + 0.05 * step[0], left, right), theta: inside(theta + 0.05 * step[1], low, high)};
     if (event.key === "Enter") return startAt(aim);
     paths = [];
     show();

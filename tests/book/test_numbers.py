@@ -112,7 +112,7 @@ LINES = r"^```python\n(.*?)^```\n\n(.*?)^:::$"
 MAKE_ANSWERS = {  # by page, the parameters, and the name whose cell makes the answers of the exercises
     "fig02_slice": ("sentence_difference", {"points": 2**9}),
     "fig03_phase_diagram": ("strong", {}),
-    "fig15_random": ("rates_apart", {}),
+    "fig15_random": ("rate_gap", {}),
     "optimal": ("learners", {}),
 }
 

@@ -130,6 +130,7 @@ def test_the_terrain_is_the_mean_loss_of_the_data_sets_that_keep_both_minima(hin
         assert sum(Outline(ring).contains_point(place) for ring in rings) == 1
     assert not any(Outline(ring).contains_point((218 + 0.9 * 110, 174)) for ring in rings)
     page.evaluate(ANSWER, ["rolls", [*rolled()]])
+    page.evaluate(FRAMES)
     assert page.locator(".hint .result").all_text_contents()[0] == "reach the deeper valley"
 
 
@@ -137,6 +138,7 @@ def test_where_theory_has_no_valley_the_sentence_says_so(hint):
     page = hint("#omega=0.1&alpha=1.7&hint=0&way=gd")
     page.wait_for_function(ASKED, arg=["rolls", "hint", 0])
     page.evaluate(ANSWER, ["rolls", [*rolled()]])
+    page.evaluate(FRAMES)
     alone = page.locator(".hint-tally").inner_text().partition("Theory, at infinite d, ")[2]
     assert alone.startswith("has no positional valley here.") and alone.endswith("as in result 3 below.")
     landing = (ROOT / "book/index.md").read_text(encoding="utf-8")
@@ -146,6 +148,7 @@ def test_where_theory_has_no_valley_the_sentence_says_so(hint):
     page.get_by_role("button", name="Roll twenty students down here").click()
     page.wait_for_function(ASKED, arg=["rolls", "alpha", 1.4])
     page.evaluate(ANSWER, ["rolls", [*rolled()]])
+    page.evaluate(FRAMES)
     assert "Theory" not in page.locator(".hint-tally").inner_text()
 
 

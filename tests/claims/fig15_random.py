@@ -126,7 +126,7 @@ CLAIMS = {
         page.further_runs.query("way == 'gd, larger' and alpha == 2 and side == 'semantic'")["grad_norm"].median()
         > SMALL_GRADIENT
     ),
-    r"The effect of the larger weights is smallest at $d=200$ and $\alpha=4$": lambda: (
+    r"larger weights increase the number of students closer to the teacher by the smallest factor at $d=200$": lambda: (
         ratio_of_larger().idxmin() == (200, 4)
     ),
     r"At $d=500$ these runs reach the semantic valley as often as L-BFGS does from the small weights": lambda: (
