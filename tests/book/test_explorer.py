@@ -237,7 +237,7 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
     section = page.locator("#panel-b-two-valleys-and-a-ridge").inner_text()
     (said_on_page,) = re.findall(r"(?s)The threshold.*?([\d.]+)\(\d+\)", section)
     assert critical == pytest.approx(float(said_on_page), abs=0.02)
-    assert "The starting point decides" in page.locator("#with-more-data-the-semantic-valley-becomes-deeper").inner_text()
+    assert "starting point decides" in page.locator("#with-more-data-the-semantic-valley-becomes-deeper").inner_text()
     ticks = "axis => [...axis.querySelectorAll('.tick')].find(tick => +tick.textContent === 0).getBoundingClientRect()"
     left, top = (axis.evaluate(f"axis => ({ticks})(axis).toJSON()") for axis in root.locator(".axis").all()[:2])
     sets = len(given["seeds"])
