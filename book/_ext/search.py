@@ -77,6 +77,7 @@ def formula(text):
 
     Commands for the look of a letter are left out, except hats.
     """
+    text = re.sub(r"\\(begin|end)\{\w+\}", "", text).replace(r"\\", "; ").replace("&", ", ")
     part = r" *(\{[^{}]*\}|\\[A-Za-z]+|\w)"
     text = re.sub(rf"\\[td]?frac{part}{part}", r"\1/\2", re.sub(rf"\\hat{part}", "\\1\u0302", text))
     text = re.sub(r"\\([A-Za-z]+) ?", lambda name: letter(name[1]) or SIGNS.get(name[1], ""), text)

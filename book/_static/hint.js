@@ -75,7 +75,7 @@
     }
     line("rail", `M${x(0)} ${y(hint)}V${y(1)}`);
     dot("start", 8, x(0), y(hint));
-    text("from", x(0) - 28, y(hint) + 4, from());
+    text("from", x(0) - 12, y(hint) - 12, from());  // above the students that leave it
     handle.style.top = `${100 * y(hint) / 350}%`;
     Object.assign(handle, {ariaValueNow: hint, ariaValueText: from()});
   }

@@ -123,7 +123,8 @@
     const item = document.createElement("li"), link = item.appendChild(document.createElement("a"));
     [link.href, link.textContent] = [`${document.documentElement.dataset.content_root}${address}`, title];
     const around = item.appendChild(document.createElement("p"));
-    [around.className, around.textContent] = ["context", text];
+    const signs = text.replace(/[_^](?=[⋆⊤])/g, "").replace(/\^(\d)(?![\d×])/g, (_, digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+    [around.className, around.textContent] = ["context", signs];
     Search.output.append(item);
   }
 

@@ -102,6 +102,7 @@ def test_the_page_of_commands_has_every_command_and_option():
 # Exit codes
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(python):
     reader, writer = os.pipe()
     os.close(reader)
@@ -110,6 +111,7 @@ def test_a_closed_pipe_ends_quietly(python):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
 def test_a_result_that_cannot_be_written_is_a_failure_in_one_line(python):
     with open("/dev/full", "w", encoding="utf-8") as full:

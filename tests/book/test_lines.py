@@ -71,6 +71,7 @@ def test_a_border_is_the_inner_one_of_the_end_at_hand_and_the_limit_of_stability
 # Lines
 
 
+@pytest.mark.slow
 def test_a_line_holds_both_branches_with_their_ends_and_fills_where_one_is_missing():
     alphas = (0.3, 0.9, 1.2, 1.6, 2.0)
     rows = pd.DataFrame(standard_line(lines.LineCell("line", TASK, 2**7, 8, alphas=alphas)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.special import roots_genlaguerre
 
 from attention_book.analysis.architectures import teacher_lengths
@@ -10,6 +11,7 @@ from attention_phases import Task
 from claims import each_holds, line, load, stored
 
 page = stored("optimal")
+pytestmark = pytest.mark.slow  # most cells of this page solve the theory
 
 
 def cosines_off():

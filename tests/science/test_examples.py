@@ -47,6 +47,7 @@ def test_every_field_of_a_record_is_described():
     assert fields > 100
 
 
+@pytest.mark.slow
 def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_no_torch():
     large = {"torch", "numba", "scipy", "pandas", "matplotlib", "distributed"}
     code = f"import sys, attention_phases, attention_book.command_line.main; print({large} & set(sys.modules))"

@@ -32,6 +32,7 @@ def test_the_misfits_of_the_sentences_add_up_to_the_risk():
     assert parts.sum() + penalty + data.floor == pytest.approx(value, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
     gained = 0
     for seed in range(12):

@@ -71,7 +71,7 @@ def _panels_of(figure):
 def _labels_of(axes):
     """Return a dictionary with the labels of a panel for x, for y and for the values that colours show.
 
-    Panels that share an axis may share its label.
+    Panels that share an axis may share its label, and a figure may have one label for all panels.
     """
     bars = [mapped.colorbar.ax for mapped in axes.collections if mapped.colorbar]
     values = [bar.get_xlabel() or bar.get_ylabel() for bar in bars]
@@ -80,7 +80,8 @@ def _labels_of(axes):
 
 def _label(axes, which):
     shared = getattr(axes, f"get_shared_{which}_axes")().get_siblings(axes)
-    return next(filter(None, (getattr(panel, f"get_{which}label")() for panel in (axes, *shared))), "")
+    of_all = getattr(axes.figure, f"get_sup{which}label")()
+    return next(filter(None, (getattr(panel, f"get_{which}label")() for panel in (axes, *shared))), of_all)
 
 
 def _series(axes):
