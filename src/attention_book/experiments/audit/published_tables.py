@@ -1,4 +1,6 @@
-"""Cells of the authors' tables that no other experiment covers, and students trained with deliberate mistakes.
+"""Students for entries of the authors' tables that no other experiment covers, and students with wrong settings.
+
+The settings of gradient descent are wrong on purpose.
 
 Experiments:
     published_cells: Cells of the authors' tables that other experiments lack, by both optimisers: omega > 0.5, and

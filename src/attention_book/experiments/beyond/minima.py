@@ -108,7 +108,7 @@ def search(cell):
 
 
 def search_first(cell):
-    """Run `search` from the start without noise only, and return its first two rows."""
+    """Run `search` from only the noise-free start, and return its first two rows."""
     return search(replace(cell, count=1, temperatures=()))
 
 
@@ -149,7 +149,7 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return every cyclic permutation of the rows of a `ValleyCell`, in place of repeated runs of this cell.
+    """Return the rows of a `ValleyCell` in every cyclic order, to serve as the rows of repeated runs.
 
     Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
