@@ -59,9 +59,9 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """A cell that computes thresholds or branches twice: with the published quadrature rules, and with many points.
+    """A unit of an experiment (cell) that computes results twice: with the authors' quadrature, and with many points.
 
-    If it has `alphas`, it computes the branches at these alphas, otherwise both thresholds.
+    If it has `alphas`, the results are the branches at these alphas, otherwise both thresholds.
 
     Columns:
         what: what the row is about

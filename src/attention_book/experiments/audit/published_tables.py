@@ -20,7 +20,7 @@ SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # instead of the publ
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """A cell that trains students with one of the deliberate mistakes in `SLIPS`.
+    """A unit of an experiment (cell) that trains students with a setting that is wrong on purpose (one of `SLIPS`).
 
     The question is whether the comparison with the published means would reveal the mistake.
 
