@@ -1,10 +1,10 @@
 """Gaussian averages with error bars, from independently scrambled Sobol points.
 
-An average is computed on each scramble separately. The mean over the scrambles is the result, and their spread gives
-the standard error. For two tokens and a student with one column, a net has four dimensions: xi_1, xi_2, zeta_1 and
-zeta_2, all N(0, 1). Antithetic pairs are not used, because at equal cost they have the larger spread here
-(`benchmarks/quadrature.py`): half of the terms of the integrands are even, and for these a pair spends two points on
-one value.
+An average is computed on each scrambled set of points (scramble) separately. The mean over the scrambles is the result,
+and their spread gives the standard error. For two tokens and a student with one column, a net has four dimensions:
+xi_1, xi_2, zeta_1 and zeta_2, all N(0, 1). Antithetic pairs are not used, because at equal cost they have the larger
+spread here (`benchmarks/quadrature.py`): half of the terms of the integrands are even, and for these a pair spends two
+points on one value.
 
 Smooth averages over a few normal variables use the Gauss-Hermite rule, whose error is at the level of rounding.
 """
@@ -31,7 +31,7 @@ TEST_ERROR_NET = (2**11, 8)
 
 
 def usual_points(purpose: str, fast: bool = True) -> int:
-    """Return the default number of quadrature points per scramble for a given purpose.
+    """Return the default number of quadrature points in each scrambled set, for a given purpose.
 
     purpose: a key of `USUAL_POINTS`
     fast: whether the kernel of two tokens is used, not the general kernel
@@ -72,7 +72,7 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
 
 
 def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
-    """Distribute the scrambles of a quadrature over several threads, and call `means` in each thread.
+    """Distribute the scrambled sets of quadrature points over several threads, and call `means` in each thread.
 
     The result is ``means(*scrambles, *arguments)``. `means` must release Python's lock. The first axis of all arrays in
     `scrambles` and in the result indexes scrambles. The first array, which is a net or a part of a net, is made
@@ -97,15 +97,15 @@ def map_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments
 
 
 def pool(averages: Any) -> Any:
-    """Average every array of a named tuple over its first axis, which indexes the scrambles."""
+    """Average every array of a named tuple over its first axis, which indexes the scrambled sets of points."""
     return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 
 
 def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
-    """Estimate a quantity from the mean over scrambles, and return the estimate with its jackknife error.
+    """Estimate a quantity from the mean over samples, and return the estimate with its jackknife error.
 
-    Scrambles are the first axis of `samples`. `estimate` maps a mean to a number or an array, real or complex. The
-    value and the error have the same shape.
+    Samples are the values for the scrambled sets of points, along the first axis of `samples`. `estimate` maps a mean
+    to a number or an array, real or complex. The value and the error have the same shape.
     """
     count = len(samples)
     means = [samples.mean(axis=0), *((samples.sum(axis=0) - sample) / (count - 1) for sample in samples)]

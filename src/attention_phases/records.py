@@ -1,4 +1,4 @@
-"""Records of parameters: their JSON text, the random seeds derived from it, and the origin of a result."""
+"""The canonical JSON text of parameters, the random seeds derived from it, and the origin of results."""
 
 import json
 import subprocess

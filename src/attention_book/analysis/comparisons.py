@@ -73,7 +73,7 @@ def threshold_comparison(table, rules):
 
 
 def size_comparison(table, task, names):
-    """Return a table that compares our students with the published students in each dimension.
+    """Return a table that compares our students with the published ones, with a row per quantity and dimension d.
 
     The published students are in Figure 7 and in the left panel of Figure 3. The result is a frame from
     `published.compare`.
@@ -96,7 +96,7 @@ def size_comparison(table, task, names):
 
 
 def encodings(cells):
-    """Return how much reading the positions increases the linear model's test error, for each row of `cells`."""
+    """Return the increase of the linear model's test error when it also reads the positions, per row of `cells`."""
     where = ["matrix", "sigma", "omega", "d"]
 
     def added(row):
@@ -139,11 +139,13 @@ def standard_scores(compared):
 
 
 def summary(compared):
-    """Return statistics of the z-scores of one optimiser, for each figure and quantity.
+    """Return statistics of the z-scores of our results against the authors' results, by figure and quantity.
 
     The columns are the count, the median and the 95th percentile of ``|z|``, the share beyond 3, the mean z, and `p`.
     Cells of one start are independent of each other. Therefore a Kolmogorov-Smirnov test compares z with a standard
     normal variable for each start, and `p` is the smallest of the probabilities times the number of starts.
+
+    compared: results by one optimiser, with the columns z, figure, quantity and start.
     """
     from scipy.stats import kstest  # slow to import
 

@@ -26,9 +26,9 @@ def size_of(students, name):
 
 
 def with_errors(groups):
-    """Return the means and the standard errors of grouped columns, with a row for each group.
+    """Return the mean and the standard error of each column in each group of rows.
 
-    The standard error of a column `x` is in the column `x_error`.
+    The result has a row for each group. The standard error of a column `x` is in the column `x_error`.
 
     groups: a grouped frame or series, such as ``table.groupby("alpha")[["q", "m"]]``.
     """
@@ -54,9 +54,11 @@ def frame_of(measured, names, column="alpha"):
 
 
 def root_mean_squares(squares):
-    """Return the root mean square of each column of squares in each group, with its standard error.
+    """Return the square root of the mean of each column (of squared values) per group, with its standard error.
 
-    The root mean square of a column `x` is `x_rms`, and its error is `x_rms_error`.
+    The root of the mean of a column `x` is `x_rms`, and its error is `x_rms_error`.
+
+    squares: a grouped frame of squared values.
     """
     roots = squares.mean() ** 0.5
     return roots.add_suffix("_rms").join((squares.sem() / (2 * roots)).add_suffix("_rms_error"))
@@ -76,7 +78,7 @@ def difference_in_errors(rows, name, other):
 
 
 def wilson(share, count):
-    """Return Wilson's 95 % confidence interval for a share that is observed in `count` independent runs."""
+    """Return Wilson's 95 % confidence interval for a proportion observed in `count` independent runs."""
     scale = 1 + Z**2 / count
     centre = (share + Z**2 / (2 * count)) / scale
     half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale
@@ -109,7 +111,7 @@ def absolute_means(table, sigma, along="alpha"):
 
 
 def seed_table(table, start, quantity):
-    """Return one quantity of the students trained from one start, with a row per alpha and a column per seed.
+    """Return a table of a quantity of the students trained from one start (rows: alphas, columns: seeds).
 
     All students must have the same optimiser.
     """
@@ -145,7 +147,7 @@ def advantage(table):
 
 
 def gap_map(table, gap):
-    """Return the mean of a loss gap over data sets, with a row per alpha and a column per omega.
+    """Return a table of a loss gap averaged over data sets (rows: alphas, columns: omegas).
 
     gap: a function such as `training_gap`; all students have one optimiser.
     """

@@ -1,4 +1,4 @@
-"""Theoretical curves of the standard task as functions of alpha, and thresholds of theory and of students."""
+"""Theoretical curves for the standard task against alpha, and thresholds from theory and from trained students."""
 
 import numpy as np
 import pandas as pd
@@ -45,9 +45,11 @@ def rows_of(lines, what):
 
 
 def losses_of(lines, branch, name):
-    """Return a loss at the minimum of one branch, with a row per alpha and a column per omega.
+    """Return a table of the loss `name` at the minimum of a branch (rows: alphas, columns: omegas).
 
     If the minimum does not exist, the loss of the solution with m = theta = 0 takes its place.
+
+    name: column of the loss, such as "train_loss".
     """
     minimum, symmetric = (
         rows_of(lines, what).pivot(index="alpha", columns="omega", values=name) for what in (branch, "symmetric")
@@ -98,7 +100,7 @@ def is_minimum(borders, branch, omega, alpha):
 
 
 def branches(line):
-    """Return a dictionary of data frames, one for each branch and each loss gap, with alpha as the index.
+    """Return a dictionary of data frames indexed by alpha: one per branch, and one per difference of two losses.
 
     The frames of both minima also have a row at alpha_c.
     """

@@ -1,4 +1,4 @@
-"""The parameters of a notebook: their published values, and values from a profile or from the command line.
+"""The parameters of a notebook: their values in the published book, in a profile, or on the command line.
 
 Names and types are checked before a notebook runs. The code that uses a value, such as `Task`, checks whether it is
 allowed. A page with other values names them in a banner. It shows only figures and tables, because all sentences of the
@@ -37,7 +37,7 @@ def notebook_of(text, changes=None):
 
 
 def published_values(text):
-    """Return a dictionary of the published values of a notebook's parameters."""
+    """Return a dictionary of a notebook's parameters, with the values that they have in the published book."""
     sources = _parameter_cells(read_edited(text))
     if len(sources) != 1:
         raise NotebookError(f"{text.name}: {len(sources)} cells have the tag parameters, but one is needed")
@@ -75,7 +75,7 @@ def profile_values(text, profile):
 
 
 def check_values(text, values, fixed=()):
-    """Check values for a notebook's parameters, and convert them to the types of the published values.
+    """Validate new values of a notebook's parameters, and convert them to the types of the values in the book.
 
     Raises `BadInput` for a name that is not a parameter of the notebook, for a value of another type, and for a
     parameter in `fixed`.
@@ -154,7 +154,7 @@ def _convert_like(like, value):
 
 
 def changed_values(text, changes):
-    """Return the entries of `changes` that differ from the published values of a notebook."""
+    """Return the entries of `changes` that differ from a notebook's parameter values in the published book."""
     published = published_values(text)
     return {name: value for name, value in changes.items() if value != published[name]}
 

@@ -1,4 +1,4 @@
-"""Formatting and printing of readable text, for any settings of Python and of the machine."""
+"""The formatting and printing of text, for any encoding of stdout and even if Python discards docstrings."""
 
 import inspect
 import sys

@@ -18,7 +18,7 @@ GRIDS = {}  # functions by name of the experiment, which return cells for a prof
 
 
 def grid(name, profile, **changes):
-    """Return the cells of an experiment at the size of a profile, such as "laptop".
+    """Return the cells of an experiment for a size profile, such as "laptop".
 
     changes: parameters that differ from the published ones.
     """
@@ -32,7 +32,7 @@ def grid(name, profile, **changes):
 
 
 def register(cell_type, name, fixed=None):
-    """Return a function that registers an experiment with its size in each profile.
+    """Return a function that registers an experiment, given its size for each profile (paper, laptop, smoke).
 
     The function takes the sizes as ``paper=``, ``laptop=`` and ``smoke=``. A size is a table, or a list of tables,
     whose cells follow one another. In a table, a list or a range is an axis, and the cells take every combination of

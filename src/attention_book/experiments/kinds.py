@@ -1,4 +1,4 @@
-"""Types of cells: how the results of a cell are computed, and how they are checked."""
+"""The types of cells (units of experiments): how their results are computed, and how they are checked."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; a
 
 
 class Kind(NamedTuple):
-    """A type of cells, with the functions that compute and check them.
+    """A type of cell (unit of an experiment): how its results are computed, and how they are checked.
 
     Its functions import torch and the theory when they are called, so that reading results loads neither.
     """

@@ -1,4 +1,4 @@
-"""Cells that compute theoretical results at several alphas, for the standard student and other architectures."""
+"""Units of experiments (cells) that compute theoretical results at several alphas, for given architectures."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -92,7 +92,7 @@ def standard_line(cell) -> list[dict]:
 
 
 def variant_line(cell) -> list[dict]:
-    """Compute theoretical results for another architecture at several alphas, and return them as rows.
+    """Compute theoretical results for a given architecture at several alphas, and return them as rows.
 
     There are rows for the linear model, limits, gaps, branches and thresholds. The branches are the branches of the
     cell. If the cell has alphas, only thresholds between these alphas are found, because a search over all alpha takes
@@ -182,7 +182,7 @@ def prune(row):
 
 @dataclass(frozen=True)
 class OnNets:
-    """A cell that computes theoretical results for one task.
+    """A unit of an experiment (cell) that computes theoretical results for one task.
 
     Its quadrature has `points` points in each of `scrambles` scrambles.
 
@@ -204,9 +204,9 @@ class OnNets:
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A cell that computes theoretical results at several alphas, or only thresholds if it has no alphas.
+    """A unit of an experiment (cell) that computes theoretical results at several alphas, or thresholds alone.
 
-    The worker is `standard_line`.
+    It computes thresholds alone if it has no alphas. The worker is `standard_line`.
 
     Columns:
         what: what the row is about
@@ -240,7 +240,10 @@ class LineCell(OnNets):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A cell that computes theoretical results at several alphas for another architecture (see `variant_line`)."""
+    """A unit of an experiment (cell) that computes theoretical results at several alphas for a given architecture.
+
+    The worker is `variant_line`.
+    """
 
     kind: ClassVar = LineCell.kind._replace(worker=variant_line)
 

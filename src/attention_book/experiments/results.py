@@ -1,4 +1,4 @@
-"""The results of experiments, read from `data/` or computed, and the results of the reader's own sweeps."""
+"""The results of experiments, loaded from `data/` or computed, and the results of the user's own sweeps."""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""Cells that each use one data set, usually to train students, and functions that register experiments."""
+"""Units of experiments (cells) that each use one data set, and functions that register experiments.
+
+Most of the cells train students on their data set.
+"""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -53,7 +56,7 @@ def train_students(cell, displaced=0.0, device="cpu"):
 
 @dataclass(frozen=True)
 class OnData:
-    """A cell that uses one data set, numbered by `seed`."""
+    """A unit of an experiment (cell) that uses one data set, numbered by `seed`."""
 
     architecture: ClassVar = None  #: None means the standard architecture
 
@@ -80,7 +83,7 @@ class OnData:
 
 @dataclass(frozen=True)
 class StudentCell(OnData):
-    """A cell that trains students from several starts.
+    """A unit of an experiment (cell) that trains students from several starts.
 
     All starts share one data set. Therefore the difference between the starts is not blurred by the random data, and
     gradient steps of several students cost one pass over the data. The optimiser does not enter the seed either, so all
@@ -104,7 +107,9 @@ class StudentCell(OnData):
 
 @dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
-    """A cell that trains students of another architecture, or with structured tokens, teachers or penalties.
+    """A unit of an experiment (cell) that trains students of a given architecture.
+
+    Experiments with structured tokens, structured teachers or an l1 penalty use it, too.
 
     The form of the student does not enter the seed, so all forms train on the same sentences. For two independent
     tokens these are the sentences of `StudentCell`.
@@ -114,7 +119,7 @@ class ArchitectureCell(StudentCell):
 
 
 def students(name, fixed=None, cell_type=StudentCell):
-    """Return a function that registers an experiment with trained students (see `register`).
+    """Return a function that registers an experiment that trains students (see `register`).
 
     The default task is the standard task, and the default optimiser is L-BFGS.
     """
@@ -122,12 +127,15 @@ def students(name, fixed=None, cell_type=StudentCell):
 
 
 def variants(name, fixed=None):
-    """Return a function that registers an experiment with other architectures or structured tasks (see `students`)."""
+    """Return a function that registers an experiment that trains students of given architectures (see `students`).
+
+    The default is the standard architecture, for experiments with structured tasks.
+    """
     return students(name, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell)
 
 
 def seed_pairs(seeds, repeated):
-    """Return pairs (optimizer, seed), with L-BFGS on all data sets and gradient descent on the first data sets.
+    """Return pairs (optimizer, seed): L-BFGS on all `seeds` data sets, gradient descent on the first `repeated`.
 
     The pairs are the values of an axis "optimizer seed" (see `grids.register`).
 

@@ -172,7 +172,7 @@ def agree(stored, recomputed, relative, absolute):
 
 
 def is_another(stored, ends, tolerances):
-    """Return whether a stored student is within the scatter of repeated runs from displaced starts.
+    """Return whether a student's stored results lie within the spread of reruns from slightly displaced starts.
 
     The gradient of the student must not exceed the larger of two values: the tolerance of L-BFGS, and twice the largest
     gradient of the other end points. The second value is needed because gradient descent and Adam make a fixed number

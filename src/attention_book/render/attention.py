@@ -15,9 +15,9 @@ EQUAL = "black"  # colour of frames around equal tokens; red stands for the sema
 
 
 def shown_sequences(text):
-    """Return the three sequences of the paper as token numbers, followed by the reader's own sequence if there is one.
+    """Return the three sequences of the paper as token numbers, followed by the user's own sequence if there is one.
 
-    text: the reader's sequence, ten letters; empty if there is none.
+    text: the user's sequence, ten letters; empty if there is none.
     """
     given = [parse_letters(text)] if text else []
     return [*published.SHOWN_SEQUENCES, *given]

@@ -26,7 +26,7 @@ NAME_LETTERS = 19  # largest number of letters in a line of a curve's name on a 
 
 @style.apply_style
 def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"):
-    """Draw the gap of the training losses, the overlaps and the test errors of one architecture against alpha.
+    """Draw the overlaps, the test errors and the training-loss gap of one architecture against alpha.
 
     table: students from the semantic and the positional start.
     theory: `branch_tables`, drawn dotted where the gain exceeds 1; empty if theory does not cover the architecture.

@@ -1,4 +1,4 @@
-"""The style of figures: colours, fonts, labels of axes, and the elements of their panels.
+"""The style of figures: colours, fonts, axis labels and panel elements.
 
 Lines have error bands, and points have error bars. Maps have two colours, one for each sign. A threshold is a strip as
 wide as its error.
@@ -165,9 +165,9 @@ def panels(count, height, width=6.4, **options):
 
 
 def list_panel(headings, labels, width=6.4):
-    """Return a figure with a single panel that lists labelled lines under bold headings.
+    """Return a figure with a single empty panel that has labelled rows, grouped under bold headings.
 
-    The axes and the places of the lines are returned, too.
+    The axes and the positions of the rows are returned, too.
     """
     codes, names = pd.factorize(np.array(headings))
     places = np.arange(len(codes)) + 1 + codes  # each heading takes a line, too
@@ -266,7 +266,7 @@ def draw_cells(axes, maps, sides, largest=None):
 
 
 def draw_shares(axes, matrix, limits, form, label=None, **words):
-    """Draw an attention matrix in shades of grey, with the number of each entry.
+    """Draw an attention matrix in shades of grey, with the value of each entry written in its cell.
 
     form: format of the numbers.
     words: options of `text` for the numbers.

@@ -118,7 +118,7 @@ def _order(value: Any) -> tuple:
 
 
 def column_value(value: Any) -> Any:
-    """Convert the value of a cell's field to the value in its column: tuples and lists become JSON."""
+    """Convert an attribute of a cell to its value in a table column: tuples and lists become JSON."""
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
 
 
@@ -128,7 +128,7 @@ def encode(array: np.ndarray) -> str:
 
 
 def decode(text: str) -> np.ndarray:
-    """Decode a string from `encode` to an array of numbers."""
+    """Decode a string returned by `encode` into an array of numbers."""
     return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
 
 

@@ -218,7 +218,7 @@ def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
 
 
 def _derivatives(h: np.ndarray, targets: np.ndarray, V: float, variance: float) -> np.ndarray:
-    """Return the trace (N,) of the Jacobian of the forces, given the proximal points h (2, N).
+    """Return the trace (N,) of the Jacobian of the forces (h - w)/V, given the proximal points h (2, N).
 
     The jumps of the proximal points are not included.
     """
@@ -227,7 +227,7 @@ def _derivatives(h: np.ndarray, targets: np.ndarray, V: float, variance: float) 
 
 
 def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:
-    """Return the trace (N,) of the Jacobian of the forces, by central differences with step e."""
+    """Return the trace (N,) of the Jacobian of the forces (h* - w)/V, by central differences with step e."""
     shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
     above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
     first, second = ((above[a][a] - below[a][a]) / (2 * e) for a in range(2))

@@ -1,6 +1,6 @@
-"""Predictions of state evolution for message passing: convergence, size of perturbations, distance of two copies.
+"""State-evolution predictions for message passing: convergence, size of perturbations, distance between two runs.
 
-Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
+Two runs of the iteration (copies) that share their data and their overlaps, and whose cavity fields differ by
 ``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. If the proximal point does
 not jump, the gain ``D'/D`` tends to the replicon Lambda (Appendix B.5) as the copies come close. If it jumps, a share
 of the sentences proportional to sqrt(D) passes a jump between the copies, and each of these sentences contributes a
@@ -67,11 +67,11 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
 def gains(
     task: Task, alpha: float, overlaps: Scalars, points: int = 2**13, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the factor by which one iteration multiplies the squared distance of two copies of message passing.
+    """Compute the factor by which one iteration multiplies the squared distance between two message-passing runs.
 
-    The copies are at a solution of the state evolution. The first result has several distances (k,) in descending
-    order: root mean square differences of the weights, divided by the size of Q. The second result has the factors D'/D
-    (scrambles, k), which are called gains.
+    The two runs (copies) are at a solution of the state evolution. The first result has several distances (k,) in
+    descending order: root mean square differences of the weights, divided by the size of Q. The second result has the
+    factors D'/D (scrambles, k), which are called gains.
     """
     shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
     # Standard deviation of the part of a field that is independent of the teacher.
@@ -112,7 +112,7 @@ def gain_without_jumps(
     bends, along = map(np.array, zip(*parts))  # curvatures, and squares of z along the axes, (scrambles, points, 2)
 
     def at(chi: float) -> np.ndarray:
-        """Return, for each scramble, the next iterate of 1/chi and the gain."""
+        """Return the next iterate of 1/chi, and the gain at the given chi, for each scrambled set of points."""
         responses = bends / (1 + variance * chi * bends)
         free, own = (alpha * variance * part.sum(2).mean(1) for part in (responses, responses * along))
         return np.array([task.lam + free, chi * (free - own)])
@@ -130,11 +130,11 @@ def gain_without_jumps(
 def gains_of_columns(
     task: Task, architecture: Architecture, alpha: float, overlaps: Scalars | Overlaps, points: int, scrambles: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the factor by which one iteration multiplies the squared distance of two copies, for any architecture.
+    """Compute the growth factor of the squared distance between two message-passing runs, for any architecture.
 
-    The results are as for `gains`. All columns of the student are included. The parts of the copies that are
-    independent of the teacher differ by a matrix ``D`` proportional to ``q - theta theta^T/rho``, and the gain is the
-    ratio of traces. All tokens must have the same law.
+    The factor is for one iteration, and the results are as for `gains`. All columns of the student are included. The
+    parts of the copies that are independent of the teacher differ by a matrix ``D`` proportional to ``q - theta
+    theta^T/rho``, and the gain is the ratio of traces. All tokens must have the same law.
     """
     setting, r = Setting(task, architecture, general=True), architecture.rank
     overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
@@ -173,7 +173,7 @@ def gains_of_columns(
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
-    """Return the distance at which two copies of message passing stop approaching each other.
+    """Return the distance at which two runs of message passing stop approaching each other.
 
     At larger distances the gain is below 1. The distance is in units of the size of Q and is interpolated between the
     logarithms of the results of `gains`. If the gain is above 1 at the largest distance, that distance is returned. If

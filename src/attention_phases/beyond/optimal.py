@@ -33,7 +33,7 @@ LONGEST = 64  # largest number of tokens in a sentence
 
 @dataclass(frozen=True)
 class OptimalResult:
-    """The performance of the optimal learner at one alpha, with quadrature errors."""
+    """The overlap with the teacher and the test error of the optimal learner at one alpha, with quadrature errors."""
 
     q: Measured  #: squared cosine of the angle between its estimate and Q*
     test_mse: Measured  #: test error of its predictions
@@ -41,9 +41,10 @@ class OptimalResult:
 
 
 def optimal(task: Task, alpha: float, tokens: int = 2) -> OptimalResult:
-    """Return the performance of the optimal learner with ``n = alpha d`` independent sentences of `tokens` tokens.
+    """Return the overlap with the teacher and the test error of the Bayes-optimal learner, given alpha d sentences.
 
-    At omega = 1 it learns nothing about Q* from any number of sentences, because all labels equal A.
+    The sentences are independent and have `tokens` tokens. At omega = 1 the learner learns nothing about Q* from any
+    number of sentences, because all labels equal A.
     """
     alpha, tokens = check_positive("alpha", alpha), check_count("tokens", tokens, at_least=2)
     if tokens > LONGEST:

@@ -55,7 +55,7 @@ class Beginning(NamedTuple):
     semantic: np.ndarray  #: s along Q*, (N, 2)
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
-        """Return the average over sentences in the equations of the resolvent, at resolvent values G (k,).
+        """Return the average over sentences that enters the resolvent's equations, at values G (k,) of the resolvent.
 
         It is ``alpha E sum signal b/(1 - sigma^2 b G)``. `signal` is (N, 2).
         """
@@ -90,11 +90,11 @@ class Beginning(NamedTuple):
         return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
 
     def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the factors by which linearised gradient descent multiplies the mean squares of random weights.
+        """Return the factors by which linearised gradient descent scales the mean square of random initial weights.
 
-        The numbers of steps and each factor are (k,). The mean squares are along 1_d ("positional"), along Q*
-        ("semantic"), and along any other direction ("bulk"). Each factor is the mean of ``(1 - rate (lambda + z))^(2
-        steps)`` over the spectrum in this direction, computed with Cauchy's formula.
+        A factor is that of all steps together. The numbers of steps and each factor are (k,). The mean squares are
+        along 1_d ("positional"), along Q* ("semantic"), and along any other direction ("bulk"). Each factor is the mean
+        of ``(1 - rate (lambda + z))^(2 steps)`` over the spectrum in this direction, computed with Cauchy's formula.
         """
         radius = 1.5 * np.nanmax(np.abs([list(self.leaving(side).values()) for side in (-1, 1)]))
         z = radius * np.exp(1j * np.pi * (np.arange(CONTOUR) + 0.5) / CONTOUR)
@@ -107,7 +107,7 @@ class Beginning(NamedTuple):
 
 
 def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
-    """Return predictions for the start of training, one `Beginning` for each scramble.
+    """Return predictions for the start of training, one `Beginning` for each scrambled set of quadrature points.
 
     The spread of the predictions over the scrambles gives standard errors.
     """

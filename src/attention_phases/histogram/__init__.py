@@ -13,7 +13,7 @@ VARIANTS = ("positional", "semantic")  # variants of the transformer
 
 
 class Sequences(NamedTuple):
-    """A set of n token sequences, with the count of the token at each position.
+    """A set of n token sequences, and how often the token at each position occurs in its sequence.
 
     Both arrays are int64.
     """

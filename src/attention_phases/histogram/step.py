@@ -78,9 +78,10 @@ class Pass(NamedTuple):
 
 @njit(**NUMBA_OPTIONS)
 def attend(tokens, chosen, scores, known, scale):
-    """Compute the attention to each position, and the total attention to each token or position embedding.
+    """Compute the attention to each position, and the total attention to each embedding.
 
-    Both results have one row for each position of each sequence.
+    The embeddings are those of the tokens, followed by those of the positions. Both results have one row for each
+    position of each sequence.
     """
     length = tokens.shape[1]
     attention = np.empty((len(chosen) * length, length), scores.dtype)
@@ -133,7 +134,10 @@ def attend_back(tokens, chosen, attention, dby_kind, known, scale):
 
 @njit(**NUMBA_OPTIONS)
 def norm(normed, scale, shift):
-    """Normalise the rows of `normed` in place; return the scaled and shifted rows and 1/(standard deviation)."""
+    """Apply the layer norm to the rows of `normed`, and return the output and each row's 1/(standard deviation).
+
+    The normalised rows replace `normed`. The output is scale * normed + shift.
+    """
     width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
     for r in range(len(normed)):
         line, out = normed[r], scaled[r]
@@ -199,7 +203,7 @@ def rectify_back(hidden, dhidden, dbias):
 
 @njit(**NUMBA_OPTIONS)
 def compare(logits, bias, counts, chosen):
-    """Replace the logits by their softmax; return the summed cross-entropy and the number of correct counts."""
+    """Replace the logits by their softmax; return the summed cross-entropy and the number of correct predictions."""
     length = counts.shape[1]
     loss, right = 0.0, 0
     for r in range(len(logits)):
@@ -240,7 +244,10 @@ def compare_back(logits, dbias, counts, chosen):
 
 @njit(**NUMBA_OPTIONS)
 def forward(w, sequences, chosen):
-    """Return the summed cross-entropy of the sequences `chosen`, the number of correct counts, and a `Pass`."""
+    """Return the summed cross-entropy, the number of correct predictions and the activations for chosen sequences.
+
+    The activations are in a `Pass`.
+    """
     inputs, scale = np.concatenate((w.token, w.position)), np.float32(1 / sqrt(w.token.shape[1]))
     queries, keys, values = np.dot(inputs, w.query.T), np.dot(inputs, w.key.T), np.dot(inputs, w.value.T)
     attention, by_kind = attend(sequences.tokens, chosen, np.dot(queries, keys.T), len(w.token), scale)

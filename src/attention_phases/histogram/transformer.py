@@ -213,7 +213,7 @@ def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
 
 
 def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Return the attention matrices (n, 10, 10) of a model (SIZE,) for sequences of tokens (n, 10)."""
+    """Return the attention matrices (n, 10, 10) of a model with parameters (SIZE,) for token sequences (n, 10)."""
     return _map_in_chunks(attention, flat, np.asarray(tokens))
 
 
@@ -273,7 +273,7 @@ def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
 
 
 def predicted_counts(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Return the counts (n, 10) that a model (SIZE,) predicts for sequences of tokens (n, 10)."""
+    """Return the counts (n, 10) that a model with parameters (SIZE,) predicts for token sequences (n, 10)."""
     return _map_in_chunks(logits, flat, np.asarray(tokens)).argmax(axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""Variants of the student and of its sentences, including those in the appendices of the paper (C.10 and E.3)."""
+"""Variants of the student and of the sentences that it reads, including those in Appendices C.10 and E.3."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from ..task import MATRICES, Task
 
 
 class Form(NamedTuple):
-    """A variant of the student, defined by its score and its value matrix."""
+    """A variant of the student, defined by its attention score and its value matrix."""
 
     about: str  #: description in words
     score: tuple  #: matrix M (r, r) in the score T_ab = h_a M h_b^T, where h_a are the r fields of token a
@@ -29,7 +29,7 @@ CORRELATION = 0.3  # correlation between tokens in Figure 10; the paper does not
 
 @dataclass(frozen=True)
 class Architecture:
-    """A variant of the student, with the number and the correlation of the tokens in its sentences.
+    """A variant of the student, and the number and the correlation of the tokens in the sentences that it reads.
 
     >>> from attention_phases import Architecture, Task, solve
     >>> longer = Architecture(tokens=3)
@@ -55,7 +55,7 @@ class Architecture:
 
     @property
     def score(self) -> np.ndarray:
-        """The matrix M (r, r) of the score."""
+        """The matrix M (r, r) of the bilinear form h_a M h_b^T that gives the attention scores."""
         return np.array(FORMS[self.form].score)
 
     @property
@@ -70,7 +70,7 @@ class Architecture:
 
     @property
     def rotates(self) -> bool:
-        """Whether the score is invariant under rotations of the columns of weights."""
+        """Whether the attention scores are invariant under rotations of the columns of weights."""
         return self.rank > 1 and np.array_equal(self.score, np.eye(self.rank))
 
     @property

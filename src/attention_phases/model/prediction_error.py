@@ -1,4 +1,4 @@
-"""Exact test error of given weights at finite d, for the standard student and for any other student.
+"""The exact test error of given weights at finite d, for any student.
 
 The test error of the standard student is defined in Eqs. 4 and 10. The attention of student and teacher depends on a
 test sentence only through its components along a few directions: the columns of weights, Q*, and the directions of the
@@ -135,7 +135,9 @@ def general_test_error(
     value: np.ndarray | None = None,
     attention: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """Return the test error ``E|Y xi - S x (I + V)|_F^2/(L d)`` of any student on any sentences, and its error.
+    """Return the test error ``E|Y xi - S x (I + V)|_F^2/(L d)`` of any student, and its standard error.
+
+    It covers all sentences that a task and an architecture describe.
 
     Let B = (W^T, Q*^T)/sqrt(d) be all columns, and f = B xi the fields of a token. Write f = R z with standard normal
     z. Given f, the noise of the token has the mean T^T z and the covariance ``Sigma - T^T T``.

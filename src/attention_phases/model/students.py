@@ -42,9 +42,9 @@ class Sentences(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The allowed numbers of weights of a student.
+        """The allowed total number of weights of a student, in a tuple.
 
-        There is one such number, or none if the kind of the value matrix is unknown.
+        The tuple is empty if the kind of the value matrix is unknown.
         """
         beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # number of vectors besides the columns
         return () if beyond is None else ((len(self.score) + beyond) * self.d,)

@@ -39,7 +39,7 @@ class Dataset(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The allowed numbers of weights of students with one or two columns of weights."""
+        """The allowed total numbers of weights of a student, which has one or two columns of d weights."""
         return self.d, 2 * self.d
 
     def linear(self) -> np.ndarray:

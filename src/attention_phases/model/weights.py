@@ -1,4 +1,4 @@
-"""Measurements of weights: overlaps with the teacher and the positions, and the test error at finite d."""
+"""Measurements of weights: overlaps with the teacher and the positional encoding, and the test error at finite d."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def overlaps_and_errors(
     architecture: Architecture | None = None,
     given: float = 0.0,
 ) -> tuple[dict[str, float], list[float]]:
-    """Return a dictionary of the overlaps of a student, and the test errors of the student and of a linear model."""
+    """Return a dictionary of a student's overlaps, and a list of the test errors of the student and a linear model."""
     d = teacher.shape[-1]
     if not (task.structured or architecture):  # a special case with a formula that takes a tenth of the time
         point = overlaps(task, weights, teacher)

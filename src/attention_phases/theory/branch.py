@@ -86,7 +86,10 @@ class BranchMap:
         return Overlaps(largest * q, m, theta, V)
 
     def pack(self, overlaps: Overlaps) -> np.ndarray:
-        """Convert overlaps to coordinates (n,), or (scrambles, n) if the overlaps are given for each scramble."""
+        """Convert overlaps to coordinates (n,).
+
+        If the overlaps are given for each scrambled set of points, the coordinates are (scrambles, n).
+        """
         q, m, theta, V = overlaps
         roots = [cholesky(q), cholesky(V)]
         factors = [root[(..., *self.lower)] for root in roots]
@@ -116,15 +119,15 @@ class BranchMap:
         return Overlaps(q, m, roots[0] @ share, V)
 
     def average(self, x: np.ndarray, points: np.ndarray, lowest: np.ndarray, anew: bool) -> Averages:
-        """Return averages over the fields for each scramble, at the coordinates x."""
+        """Return averages over the fields at the coordinates x, one for each scrambled set of quadrature points."""
         return equations.average(self.setting, self.unpack(x), points, lowest, anew)
 
     def hats(self, x: np.ndarray, averages: Averages) -> Hats:
-        """Compute the conjugates of the overlaps from the averages over the fields at x."""
+        """Compute the conjugates of the overlaps with the coordinates x, from the averages over the fields."""
         return equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
 
     def step(self, x: np.ndarray, averages: Averages) -> np.ndarray:
-        """Return the coordinates after one iteration of the state evolution, given the averages at x."""
+        """Return the coordinates after one state-evolution step from x, given the averages over the fields at x."""
         return self.pack(equations.update(self.setting, self.hats(x, averages)))
 
     def gain(self, x: np.ndarray, averages: Averages):
@@ -137,7 +140,7 @@ class BranchMap:
         return np.maximum(held[0], held[-1])
 
     def is_pulled(self, averages: Averages) -> bool:
-        """Return whether clusters along the teacher change an overlap that should be zero on this branch.
+        """Return whether clusters displaced along the teacher make an overlap nonzero that this branch sets to zero.
 
         The branch is then not a solution. This happens if some cluster has no mirror image.
 
@@ -151,7 +154,7 @@ class BranchMap:
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return a dictionary of the observables test_mse, replicon and gain at the coordinates x.
+        """Return a dictionary of the observables test_mse, replicon and gain at the overlaps with the coordinates x.
 
         The replicon exists only on the kernel of two tokens, and the gain only for tokens of one law. A branch has a
         gain if some overlaps are zero on the branch. Overlaps with a teacher along which clusters are displaced do not
@@ -167,7 +170,7 @@ class BranchMap:
         return values
 
     def losses(self, x: np.ndarray, averages: Averages) -> tuple:
-        """Return the training loss and the free energy at the coordinates x.
+        """Return the training loss and the free energy at the overlaps with the coordinates x.
 
         They are Eq. 14, ``alpha E[ell(h*)]`` plus the penalty, and Eq. 108.
         """
@@ -200,7 +203,7 @@ class Net:
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return averages over the fields for each scramble, at the coordinates x of a branch.
+        """Return averages over the fields at the coordinates x, one for each scrambled set of quadrature points.
 
         The minima are searched for again if `anew`, or if x is far from the last search.
         """
@@ -210,7 +213,7 @@ class Net:
         return averages
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
-        """Return whether the minima must be searched for again at x; if so, store x as the last search."""
+        """Return whether the minima must be searched for again at x; if so, record x as the last point searched."""
         other = self.searched.shape != x.shape  # no search yet, or a search with another number of coordinates
         anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:
@@ -228,7 +231,7 @@ def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps:
 
 
 def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
-    """Find a fixed point by Powell's method, and confirm it by a new search for the minima.
+    """Find a fixed point by Powell's method, and confirm it by searching for the proximal points again.
 
     Powell's method uses minima from warm starts. The function returns x at the last search, and the second value that
     `at` returned there.

@@ -75,7 +75,7 @@ def branch_end(
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
-        """Return the change of a point in one iteration of the map, for a given overlap `own`.
+        """Return the change of a point in one iteration; `own` is its coordinate that defines the branch.
 
         The result is the mean over scrambles and the value for each scramble. unknown: log q, log V and log alpha
         """

@@ -28,7 +28,7 @@ LEAST_Q = 1e-12  # smallest q, in units of sigma^2
 
 
 class Scalars(NamedTuple):
-    """The overlaps of one column of weights with one teacher, as numbers or arrays.
+    """The overlaps of a student with one column and a teacher with one column, as numbers or arrays.
 
     They are the overlaps of the main text of the paper.
     """
@@ -40,7 +40,7 @@ class Scalars(NamedTuple):
 
 
 class Overlaps(NamedTuple):
-    """The overlaps of any student, as arrays that may have an additional first axis for scrambles."""
+    """The overlaps of any student, as arrays with an optional first axis for scrambled sets of quadrature points."""
 
     q: Any  #: (k, r, r), overlaps of the columns of weights with each other
     m: Any  #: (r,), overlaps with the positional encoding
@@ -49,24 +49,24 @@ class Overlaps(NamedTuple):
 
     @classmethod
     def of(cls, q: Any, m: Any, theta: Any, V: Any) -> "Overlaps":
-        """Convert the scalar overlaps of one column with one teacher to arrays."""
+        """Convert scalar overlaps, of one student column and one teacher column, to arrays."""
         q, m, theta, V = (np.asarray(value)[..., None] for value in (q, m, theta, V))
         return cls(q[..., None, None], m, theta[..., None, None], V[..., None, None])
 
     @property
     def scalars(self) -> Scalars:
-        """The overlaps as scalars, if there is one column, one teacher and one distribution of the tokens."""
+        """The overlaps as scalars, for one student column, one teacher column and one distribution of the tokens."""
         values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
         return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
 
     @property
     def plain(self) -> "Scalars | Overlaps":
-        """The overlaps as `scalars` if these exist, and otherwise as `Overlaps`."""
+        """The overlaps as `Scalars` if each overlap is a single number, and otherwise as `Overlaps`."""
         return self.scalars if self.q.shape[-3:] == self.theta.shape[-3:] == (1, 1, 1) else self
 
 
 class Averages(NamedTuple):
-    """Expectations over the fields, as arrays that may have an additional first axis for scrambles.
+    """Expectations over the fields, as arrays with an optional first axis for scrambled sets of quadrature points.
 
     They contain g = (c x V)^-1 (h* - w) with the Kronecker product c x V. A sum over tokens is over the tokens of one
     law. For independent tokens c = 1, and for one column g = (h* - w)/V.
@@ -86,7 +86,7 @@ class Averages(NamedTuple):
 
 
 def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:
-    """Return averages over the fields for each scramble, at given overlaps.
+    """Return averages over the fields at given overlaps, one for each scrambled set of quadrature points.
 
     Args:
         points: (scrambles, N, L (r + t)), from `gaussian_points`
@@ -179,7 +179,10 @@ def _sum_by_law(setting, left, right):
 
 
 def loss_of(task: Task) -> tuple[float, float, float, float]:
-    """Return the parameters of the loss of two tokens: omega, sigma^2, and A_aa - A_ab for each token a."""
+    """Return the parameters of the loss for two-token sentences: omega, sigma^2, and A_aa - A_ab for each token a.
+
+    Token b is the other one.
+    """
     (a11, a12), (a21, a22) = task.matrix
     return task.omega, task.sigma**2, a11 - a12, a22 - a21
 
@@ -211,7 +214,7 @@ def hessians(h: np.ndarray, targets: np.ndarray, variance: Any) -> np.ndarray:
 
 
 def unfitted_loss(task: Task) -> float:
-    """Return the part of the loss of two tokens that no student can fit.
+    """Return the constant part of the loss for two-token sentences, which no student can reduce.
 
     It is not zero if the rows of A do not sum to 1, because the rows of S do.
     """

@@ -84,12 +84,15 @@ class Setting:
 
     @property
     def dimensions(self) -> int:
-        """The number of normal variables of a sentence: L (r + t) for the fields, and one more for clusters."""
+        """The number of normal variables per sentence: L (r + t), plus one if there are several clusters.
+
+        The L (r + t) variables give the fields, and the last variable selects the cluster.
+        """
         return self.fields + self.architecture.tokens * len(self.task.teachers) + (len(self.odds) > 1)
 
     @property
     def covariance(self) -> np.ndarray:
-        """The mean covariance C (L, L) of the tokens' entries."""
+        """The covariance matrix C (L, L) of the tokens, averaged over the embedding directions."""
         scale = np.sqrt(self.shares.sum(axis=0)[self.law_of])
         return self.architecture.correlations * np.outer(scale, scale)
 

@@ -190,7 +190,10 @@ def solve_model(
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
-    """Return the change of the coordinates x (n,) in one iteration, and the averages of each scramble at x."""
+    """Return the change of the coordinates x (n,) in one iteration, and the averages over the fields at x.
+
+    There is one average for each scrambled set of quadrature points.
+    """
     averages = net.averages(model, x, anew)
     return model.step(x, pool(averages)) - x, averages
 
@@ -205,7 +208,9 @@ def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: flo
 
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether a root is found: its residual is small, or its distance far below the standard errors.
+    """Return whether a root is found: the residual or the distance to the root is small enough.
+
+    The residual must be at most `TOLERANCE`, or the distance far below the standard error in each coordinate.
 
     left: distance to the root in each coordinate, (n,)
     """
@@ -242,7 +247,7 @@ class LinearExpansion(NamedTuple):
 
 
 def _solution_at(model, x, averages, net, before) -> Solution:
-    """Compute all quantities of a `Solution` at a fixed point x, with their spread over the scrambles.
+    """Compute all quantities of a `Solution` at a fixed point x, with their spread over the scrambled sets of points.
 
     x is a fixed point of the pooled averages, which a search has confirmed. The free energy is stationary, so its
     spread at x is enough.
@@ -300,7 +305,10 @@ def _linear_at(model, x, averages, net, step) -> LinearExpansion:
     """
 
     def at(x):
-        """Return one array of the images of x for each scramble, its image for all scrambles, and the observables."""
+        """Return x after one iteration, for each scrambled set of points and for all together, and the observables.
+
+        All values are in one array.
+        """
         each = net.averages(model, x)
         means = pool(each)
         return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])

@@ -69,7 +69,10 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
-        """Return the difference between two free energies, or between two test errors."""
+        """Return the free energy of one branch minus that of another, or the test error of one minus the baseline.
+
+        The test error is used if there is only one branch.
+        """
         first, *others = solutions.values()
         if not others:
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
@@ -250,9 +253,10 @@ def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
-    """Guess a threshold from known solutions: the largest alpha at which their difference becomes negative.
+    """Guess a threshold from known solutions: the last sign change of their difference in loss or test error.
 
-    The solutions are branches[branch][alpha], and `baseline` is the test error of the linear model.
+    The difference is a `Gap`, and the guess is the largest alpha at which it becomes negative. The solutions are
+    branches[branch][alpha], and `baseline` is the test error of the linear model.
     """
     compared = COMPARED_BRANCHES[kind]
     alphas = sorted(set.intersection(*(set(branches[branch]) for branch in compared)))

@@ -32,7 +32,10 @@ LOSS_RESOLUTION = 1e-7  # minima with a smaller difference of R/d may be one min
 
 
 class TrainingSet(Protocol):
-    """The interface that `fit` requires of data for a user-defined `risk`. Data from `data_set` have it."""
+    """The interface that data must have to be passed to `fit` with a user-defined `risk`.
+
+    Data from `data_set` have it.
+    """
 
     @property
     def d(self) -> int:
@@ -64,7 +67,7 @@ def starts_of(form: str) -> tuple[str, ...]:
 
 
 def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
-    """Return flat initial weights (p,): the columns that define the fields, then the vectors of the value matrix.
+    """Return flat initial weights (p,): the columns that define the fields, then the weights of the value matrix.
 
     The starts of a column are Q* ("semantic"), 1_d/sqrt(d) ("positional") and 0.1 N(0, 1) ("random"). With "mixed" the
     first column starts at Q* and the others at 1_d/sqrt(d). The form "tied" has further starts: close to Q* or to

@@ -1,4 +1,4 @@
-"""User-defined training on the data sets of `train`: a differentiable risk, and measurements of any weights."""
+"""Tools for user-defined training: the data sets of `train`, a differentiable risk, and measurements of weights."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self

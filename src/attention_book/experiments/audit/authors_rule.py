@@ -73,7 +73,7 @@ def plane_rule(degree: int) -> PlaneRule:
 
 
 def product_rule(student: int, teacher: int) -> PlaneRule:
-    """Return the product of two quadrature rules for the plane, as points and weights.
+    """Return the four-dimensional product of two quadrature rules for the plane, as points and weights.
 
     The points are (xi_1, xi_2, zeta_1, zeta_2).
 
@@ -199,7 +199,7 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
 
 
 def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
-    """Return the overlaps at which the published iteration of a branch stops, for each alpha.
+    """Return, for each alpha, the overlaps at which the authors' fixed-point iteration for a branch stops.
 
     The iteration at an alpha starts from the overlaps at the alpha before. It stops when the norm of the change of (q,
     m, theta) falls below 1e-4. This depends on the damping, `RULE_DAMPING`.
@@ -215,10 +215,10 @@ def published_stops(task: Task, alphas: Sequence[float], branch: str) -> list[Sc
 
 
 def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:
-    """Compute alpha_c or alpha_l with 144 quadrature points, from the published losses and from the exact losses.
+    """Compute alpha_c or alpha_l from fixed points that are found with the authors' 144 quadrature points.
 
-    The published losses are computed by the published rules. Both results are interpolated in alpha. A threshold is NaN
-    if the losses do not cross within a quarter of the `converged` alpha.
+    The first result is from losses by the published rules, the second from exact losses of the same fixed points. Both
+    are interpolated in alpha. A threshold is NaN if the losses do not cross within a quarter of the `converged` alpha.
 
     kind: "critical" or "linear"
     converged: the same threshold on many points, which is the centre of the search

@@ -1,4 +1,4 @@
-"""Thresholds and curves of the published theory, computed with the authors' quadrature rules and with many points.
+"""Thresholds and curves of the published theory, with the authors' quadrature rules and again with many points.
 
 Experiments:
     published_rule: Thresholds and solutions along the published curves, by the published quadrature and with many
@@ -19,7 +19,7 @@ from ..students import INFORMED
 
 
 def rows_by_published_rule(cell) -> list[dict]:
-    """Compute thresholds or branches with the published quadrature rules and with many quadrature points.
+    """Compute thresholds or branches twice: with the authors' quadrature rules, and with many quadrature points.
 
     Without alphas, there is a row for each threshold that exists, with the label "critical" or "linear". `alpha` and
     `alpha_error` are the threshold with many points. `rule` and `exact` are the values of `coarse_threshold`, if the
@@ -59,9 +59,9 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """A cell that computes thresholds or branches twice: with the published quadrature rules, and with many points.
+    """A unit of an experiment (cell) that computes results twice: with the authors' quadrature, and with many points.
 
-    If it has `alphas`, it computes the branches at these alphas, otherwise both thresholds.
+    If it has `alphas`, the results are the branches at these alphas, otherwise both thresholds.
 
     Columns:
         what: what the row is about

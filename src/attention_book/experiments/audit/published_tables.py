@@ -1,4 +1,6 @@
-"""Cells of the authors' tables that no other experiment covers, and students trained with deliberate mistakes.
+"""Students for entries of the authors' tables that no other experiment covers, and students with wrong settings.
+
+The settings of gradient descent are wrong on purpose.
 
 Experiments:
     published_cells: Cells of the authors' tables that other experiments lack, by both optimisers: omega > 0.5, and
@@ -18,7 +20,7 @@ SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # instead of the publ
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """A cell that trains students with one of the deliberate mistakes in `SLIPS`.
+    """A unit of an experiment (cell) that trains students with a setting that is wrong on purpose (one of `SLIPS`).
 
     The question is whether the comparison with the published means would reveal the mistake.
 

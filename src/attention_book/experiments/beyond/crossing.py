@@ -10,7 +10,7 @@ from ..students import NOISE_COLUMNS, STUDENTS, StudentCell, students, train_stu
 
 
 def train_controlled(cell):
-    """Train the students of a cell, and return a row for each student with the control variates of the data."""
+    """Train the students of a cell, and return one row per student, which includes the control variates of its data."""
     from attention_phases.training.trials import sample
 
     from .control_variates import controls
@@ -20,7 +20,7 @@ def train_controlled(cell):
 
 
 class ControlledCell(StudentCell):
-    """A cell that trains students and computes the control variates of their data.
+    """A unit of an experiment (cell) that trains students and computes the control variates of their data.
 
     Columns:
         blind [1]: control variate: misfit of a student with zero weights, minus its mean

@@ -53,9 +53,9 @@ def descend_by_legs(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class DescentCell(OnData):
-    """A cell that trains students from small random weights plus given multiples of the teacher.
+    """A unit of an experiment (cell) that trains students from small random weights plus multiples of the teacher.
 
-    The multiples are called `hints`. A hint may be zero.
+    The multiples are given as `hints`. A hint may be zero.
 
     Columns:
         way: an optimiser, or several optimisers in succession

@@ -1,4 +1,4 @@
-"""The final weights of students that stay close to their initial weights.
+"""The end points of training at small alpha, where students remain close to their initial weights.
 
 Experiments:
     memory: End points of students from three kinds of starts at small alpha, in growing dimension.

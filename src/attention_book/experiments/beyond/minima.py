@@ -108,7 +108,7 @@ def search(cell):
 
 
 def search_first(cell):
-    """Run `search` from the start without noise only, and return its first two rows."""
+    """Run `search` from only the noise-free start, and return its first two rows."""
     return search(replace(cell, count=1, temperatures=()))
 
 
@@ -149,7 +149,7 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return every cyclic permutation of the rows of a `ValleyCell`, in place of repeated runs of this cell.
+    """Return the rows of a `ValleyCell` in every cyclic order, to serve as the rows of repeated runs.
 
     Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
@@ -168,9 +168,9 @@ def search_runs(cell):
 
 @dataclass(frozen=True)
 class LoopCell(OnData):
-    """A cell that trains students along increasing and along decreasing alpha, each from the previous minimum.
+    """A unit of an experiment (cell) that trains students along a series of alphas, each from the previous minimum.
 
-    `alpha` is the largest of the `alphas`.
+    The series is followed upwards and downwards. `alpha` is the largest of the `alphas`.
 
     Columns:
         way: direction along alpha
@@ -193,9 +193,9 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """A cell that trains students from `count` displaced starts in one valley of the training loss.
+    """A unit of an experiment (cell) that trains students from displaced starts in a valley of the training loss.
 
-    The starts are displaced by noise of standard deviation `noise`, except for the first start.
+    The `count` starts are displaced by noise of standard deviation `noise`, except for the first start.
 
     Columns:
         valley: valley that contains the starts
@@ -215,9 +215,9 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """A cell that searches a valley for its lowest minimum, beginning where training from displaced starts ends.
+    """A unit of an experiment (cell) that searches a valley for its lowest minimum, from several known minima.
 
-    The search is `searches.hop`.
+    The search is `searches.hop`. It begins at the end points of training from displaced starts.
 
     Columns:
         aligned [1]: |cosine| with the lowest minimum found from all starts of the cell

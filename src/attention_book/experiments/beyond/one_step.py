@@ -66,9 +66,9 @@ def broken_state(cell) -> list[dict]:
 
 
 def one_step_row(solution) -> dict:
-    """Return a dictionary of the quantities of a solution, their errors, its slope and the reason for a failure.
+    """Return a solution as a dictionary: its quantities, their errors, dPhi/dalpha, and the reason for any failure.
 
-    The name of an error has a suffix, as in "q0_error".
+    The name of an error has a suffix, as in "q0_error". The name of dPhi/dalpha is "slope".
     """
     errors = {f"{name}_error": error for name, error in solution.stderr.items()}
     return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
@@ -81,7 +81,7 @@ ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3
 
 
 class OnOneStep(OnNets):
-    """A cell that computes theoretical results for one task, with one step of replica symmetry breaking.
+    """A unit of an experiment (cell) that computes results for one task with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima
@@ -96,7 +96,7 @@ class OnOneStep(OnNets):
 
 
 class OneStepThresholdsCell(OnOneStep):
-    """A cell that computes both thresholds with one step of replica symmetry breaking.
+    """A unit of an experiment (cell) that computes both thresholds with one step of replica symmetry breaking.
 
     Columns:
         what: what the row is about
@@ -114,7 +114,7 @@ class OneStepThresholdsCell(OnOneStep):
 
 @dataclass(frozen=True)
 class OneStepCell(OnOneStep):
-    """A cell that computes one ground state with one step of replica symmetry breaking.
+    """A unit of an experiment (cell) that computes one ground state with one step of replica symmetry breaking.
 
     Columns:
         branch: branch of theory

@@ -35,10 +35,10 @@ def look_for_teacher(cell):
 
 
 def with_positions_given(task, data):
-    """Return the training set for a student whose attention is (1 - omega) S + omega A.
+    """Return a training set on which fitting S is the same as fitting (1 - omega) S + omega A to the given set.
 
-    The misfits ``(1 - omega) s + omega A_aa - target`` of this student equal 1 - omega times the misfits of S on the
-    semantic part of the target.
+    S is the attention of a student, and omega A is the positional part of the target. The misfits ``(1 - omega) s +
+    omega A_aa - target`` equal 1 - omega times the misfits of S on the semantic part of the target.
     """
     from torch import tensor
 
@@ -49,7 +49,9 @@ def with_positions_given(task, data):
 
 @dataclass(frozen=True)
 class RecoveryCell(OnData):
-    """A cell that runs the message passing of the optimal learner from random weights (see `amp.recovery`).
+    """A unit of an experiment (cell) that runs the message passing of the optimal learner from random weights.
+
+    The message passing is `amp.recovery`.
 
     Columns:
         squared_cosine [1]: squared cosine of the weights with the teacher
@@ -66,7 +68,10 @@ class RecoveryCell(OnData):
 
 
 class PositionsGivenCell(StudentCell):
-    """A cell that trains students whose attention includes the teacher's positional part omega A."""
+    """A unit of an experiment (cell) that trains students whose attention includes the teacher's positional part.
+
+    This part is omega A.
+    """
 
     @property
     def settings(self) -> dict:

@@ -89,7 +89,7 @@ def copies_line(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class MessagePassingCell(OnData):
-    """A cell that runs message passing from one start.
+    """A unit of an experiment (cell) that runs message passing from one start.
 
     Columns:
         what: what the row is about
@@ -119,7 +119,9 @@ class MessagePassingCell(OnData):
 
 
 class CopiesCell(LineCell):
-    """A cell that computes from theory the distance between two copies of message passing, at several alphas.
+    """A unit of an experiment (cell) that predicts the distance between two copies of message passing.
+
+    The prediction is from theory, at several alphas.
 
     Columns:
         apart [1]: distance between two copies, divided by the size of Q
@@ -133,7 +135,9 @@ class CopiesCell(LineCell):
 
 
 class ArchitectureCopiesCell(ArchitectureLineCell):
-    """A cell that computes from theory the distance between two copies of message passing, for a given architecture.
+    """A unit of an experiment (cell) that predicts the distance between two copies of message passing.
+
+    The prediction is from theory, at several alphas for a given architecture.
 
     Columns:
         apart [1]: distance between two copies, divided by the size of Q

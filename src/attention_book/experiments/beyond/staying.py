@@ -83,7 +83,7 @@ def stay_rows(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class StayCell(OnData):
-    """A cell that trains students in the positional valley and measures the curvature at their end points.
+    """A unit of an experiment (cell) that measures the curvature at end points of training in the positional valley.
 
     Columns:
         what: what the row is about

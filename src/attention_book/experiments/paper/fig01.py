@@ -43,7 +43,9 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """A cell that computes the training loss of students on a grid in the plane through both minima.
+    """A unit of an experiment (cell) that computes training losses on a grid in the plane through both minima.
+
+    Each point of the grid is a student.
 
     Columns:
         what: what the row is about

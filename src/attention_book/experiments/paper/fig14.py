@@ -1,4 +1,4 @@
-"""Figure 14: results for other architectures as functions of alpha and omega.
+"""Figure 14: results for architectures other than the standard one, as functions of alpha and omega.
 
 Experiments:
     fig14: Maps over alpha and omega of the architectures that theory covers.

@@ -1,4 +1,4 @@
-"""Transformers that learn to count (Figures 4 to 6 and Table 1), and runs with exchanged starts and data.
+"""Transformers that learn to count (Figures 4 to 6, Table 1), also with the start of one run and the data of another.
 
 Appendix A of the paper describes the task.
 
@@ -130,7 +130,7 @@ COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accura
 
 @dataclass(frozen=True)
 class CountingCell:
-    """A cell that trains one transformer on the counting task.
+    """A unit of an experiment (cell) that trains one transformer on the counting task.
 
     The variant does not enter the seed. Therefore both variants see the same data in the same order and start from the
     same numbers, and each variant freezes a different part of them at zero.
@@ -184,7 +184,9 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """A cell that trains a transformer with the initial weights of one run and the data of the same or another run.
+    """A unit of an experiment (cell) that trains a transformer from the start of one run on the data of another run.
+
+    The two runs may also be the same.
 
     Columns:
         variant: which part of the transformer is frozen at first

@@ -31,7 +31,10 @@ LONGEST_STEP = 1.0  # largest change of a coordinate in one Newton step
 
 
 class Valley(NamedTuple):
-    """The order parameters and the Parisi parameter y; each is a float, or an array with one value per scramble."""
+    """The order parameters and the Parisi parameter y.
+
+    Each is a float, or an array with one value for each scrambled set of quadrature points.
+    """
 
     q0: Any  #: overlap between two minima
     gap: Any  #: q1 - q0, where q1 is the overlap of a minimum with itself
@@ -42,7 +45,10 @@ class Valley(NamedTuple):
 
 
 class InnerAverages(NamedTuple):
-    """Expectations over the fields; each entry is a float, or an array with one value per scramble."""
+    """Expectations over the fields.
+
+    Each entry is a float, or an array with one value for each scrambled set of quadrature points.
+    """
 
     pull: np.ndarray  #: E[<r_1> - <r_2>]
     power: np.ndarray  #: ``E<|r|^2>``
@@ -55,7 +61,10 @@ class InnerAverages(NamedTuple):
 
 
 class ValleyHats(NamedTuple):
-    """The conjugates of the order parameters; each entry is a float, or an array with one value per scramble."""
+    """The conjugates of the order parameters.
+
+    Each entry is a float, or an array with one value for each scrambled set of quadrature points.
+    """
 
     q0: Any  #: conjugate of q0
     q1: Any  #: conjugate of q1
@@ -106,9 +115,9 @@ class Fields(NamedTuple):
         return cls(xi, zeta, z, outer[:, None], teacher_fit(task, aligned * xi + rest * zeta)[:, None])
 
     def forces(self, task: Task, valley: Valley, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the forces and the Moreau envelope at given inner fields.
+        """Return the forces (minus the gradient of the Moreau envelope) and the envelope at given inner fields.
 
-        The forces r and the inner fields z are (2, K, N), and the envelope M is (K, N).
+        The forces r = (h* - w)/V and the inner fields z are (2, K, N), and the envelope M is (K, N).
         """
         w = self.outer + sqrt(valley.gap) * z
         targets = np.broadcast_to(self.targets, w.shape).reshape(2, -1)
@@ -117,7 +126,7 @@ class Fields(NamedTuple):
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return averages over the fields for each scramble.
+    """Return averages over the fields, one for each scrambled set of quadrature points.
 
     points: a quadrature net (scrambles, N, 6)
     inner: inner points and their weights (K, 3), by default `inner_points`
@@ -240,7 +249,7 @@ class BrokenBranch:
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
     def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
-        """Return averages over the fields at the coordinates x, one average for each scramble of the points.
+        """Return averages over the fields at the coordinates x, one for each scrambled set of quadrature points.
 
         The points are (scrambles, N, 6). No minima are stored as warm starts, because the minima of all inner points
         would need too much memory.
@@ -248,11 +257,11 @@ class BrokenBranch:
         return average(self.task, self.unpack(x), points)
 
     def step(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
-        """Return the coordinates after one iteration of the state evolution, given the averages at x."""
+        """Return the coordinates after one state-evolution step from x, given the averages over the fields at x."""
         return self.pack(update(self.task, self.y, conjugates(self.task, self.alpha, self.unpack(x), averages)))
 
     def losses(self, x: np.ndarray, averages: InnerAverages) -> tuple:
-        """Return the training loss e and the potential Phi at the coordinates x."""
+        """Return the training loss e and the potential Phi at the order parameters with the coordinates x."""
         valley = self.unpack(x)
         hats = conjugates(self.task, self.alpha, valley, averages)
         phi = potential(self.task, self.alpha, valley, hats, averages.free)
@@ -301,7 +310,7 @@ class Root(NamedTuple):
 
     @property
     def phis(self) -> np.ndarray:
-        """The value of Phi for each scramble of the points, up to a common constant.
+        """The value of Phi for each scrambled set of quadrature points, up to a common constant.
 
         The array is (scrambles,). All scrambles have the order parameters of the root, because Phi is stationary in
         them.
@@ -310,7 +319,7 @@ class Root(NamedTuple):
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return sets of quadrature points of increasing size: smaller sets for derivatives, and the set of all points.
+    """Return nested sets of quadrature points: smaller sets for derivatives, and last the full set.
 
     points: (scrambles, N, 6)
     """
@@ -319,10 +328,10 @@ def nested_nets(points: np.ndarray) -> list[Net]:
 
 
 def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
-    """Find the root near the coordinates x by Newton's method, with derivatives from fewer quadrature points.
+    """Find the root of the equations near x by Newton's method, with the Jacobian from a smaller set of points.
 
-    The root is computed with the last of the `nested_nets`. If the method fails with the derivatives on the smallest
-    net, the next larger net is used.
+    x are the coordinates of the start. The root is computed with all quadrature points, the last of the `nested_nets`.
+    If the method fails with the derivatives on the smallest net, the next larger net is used.
     """
     *smaller, whole = nets
     for net in smaller:

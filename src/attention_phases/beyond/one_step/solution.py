@@ -61,7 +61,7 @@ class OneStep:
 
     @property
     def solved(self) -> bool:
-        """Whether the equations are solved, even if y does not maximise Phi."""
+        """Whether the equations are solved at this y, which need not maximise Phi."""
         return self.reason in ("", NO_MAXIMUM)
 
     @property
@@ -71,10 +71,11 @@ class OneStep:
 
     @property
     def stderr(self) -> dict[str, float]:
-        """Standard errors of `quantities` over the scrambles, without the quadrature error of the inner fields.
+        """The standard errors of `quantities`, which omit the error of the quadrature over the inner fields.
 
-        A finer quadrature of the inner fields changes the shift by a few per cent at a ground state. At y = 1600 and
-        omega = 0.02 it changes the shift by 15 %, and Sigma has the wrong sign.
+        They follow from the spread over the scrambled sets of outer quadrature points. A finer quadrature of the inner
+        fields changes the shift by a few per cent at a ground state. At y = 1600 and omega = 0.02 it changes the shift
+        by 15 %, and Sigma has the wrong sign.
         """
         return {name: standard_error(self.spread[name]) for name in self.quantities}
 
@@ -256,9 +257,9 @@ def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
 
 
 def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
-    """Compute the factor by which one iteration multiplies the squared distance of two copies inside one minimum.
+    """Compute the factor by which a message-passing step scales the squared distance of two runs in one minimum.
 
-    The copies are copies of message passing. The factors D'/D (scrambles, k) are called gains. The squared distances D
+    The two runs are called copies. The factors D'/D (scrambles, k) are called gains. The squared distances D
     are `shares` (k,) of q1, at most 2 gap/q1.
 
     The inner fields w and w' of the two copies differ by ``E(w_a - w'_a)^2 = D`` and have the weight

@@ -1,4 +1,4 @@
-"""Shifts of the two thresholds in alpha by one step of replica symmetry breaking."""
+"""The shifts that one-step replica symmetry breaking causes in the two thresholds alpha_c and alpha_l."""
 
 from math import hypot, nan
 from typing import NamedTuple
@@ -26,12 +26,13 @@ class MovedThreshold(NamedTuple):
 
 
 def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return the shift of alpha_c, at which the ground states of both branches have equal training losses.
+    """Return alpha_c, where the branches have equal training losses, and its shift by replica symmetry breaking.
 
-    The shift is one step of Newton's method from the replica-symmetric alpha_c, where the difference of the two losses
-    equals the difference of the two shifts of Phi: ``(shift_positional - shift_semantic)/(slope_semantic -
-    slope_positional)``. The error of the method is of the order of the shift squared. A branch on which replica
-    symmetry holds has no shift. A solution that is `OneStep.solved` counts, with its value of Phi.
+    alpha_c is replica-symmetric. At the shifted alpha_c the ground states of both branches have equal losses. The shift
+    is one step of Newton's method from the replica-symmetric alpha_c, where the difference of the two losses equals the
+    difference of the two shifts of Phi: ``(shift_positional - shift_semantic)/(slope_semantic - slope_positional)``.
+    The error of the method is of the order of the shift squared. A branch on which replica symmetry holds has no shift.
+    A solution that is `OneStep.solved` counts, with its value of Phi.
 
     points: as for `one_step`
     """
@@ -51,7 +52,10 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
 
 
 def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return the shift of alpha_l, at which the lowest semantic minima predict as well as the linear model."""
+    """Return alpha_l, where semantic and linear test errors are equal, and its shift by replica symmetry breaking.
+
+    alpha_l is replica-symmetric. At the shifted alpha_l the lowest semantic minima predict as well as the linear model.
+    """
     symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
     if not symmetric.exists:
         return MovedThreshold(symmetric, NO_VALUE, NO_SYMMETRIC_THRESHOLD, {})

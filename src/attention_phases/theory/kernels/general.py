@@ -215,7 +215,11 @@ def workspace(count, size):
 
 @njit(cache=True)
 def insert_minimum(h, value, minima, values):
-    """Insert a minimum h (N,) into the two lowest known `minima` (2, N) if it is lower than one of them."""
+    """Insert a new minimum into the two lowest known minima, if it is lower than one of them.
+
+    The new minimum is at h (N,) with the objective `value`. The known ones are at `minima` (2, N) with the objectives
+    `values` (2,).
+    """
     if value < values[0]:
         minima[1], values[1] = minima[0], values[0]
         minima[0], values[0] = h, value
@@ -251,10 +255,10 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
 
 @njit(cache=True)
 def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
-    """Find the two lowest minima of the Moreau objective by descents from two minima `kept` (2, N).
+    """Find the two lowest minima of the Moreau objective by descents from the two minima of a similar problem.
 
-    The stored minima are of a similar problem, and the second of them may be NaN. If the lowest minimum lies in a flat
-    valley, the function calls `prox`.
+    The minima of the similar problem are `kept` (2, N), and the second of them may be NaN. If the lowest minimum lies
+    in a flat valley, the function calls `prox`.
     """
     minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
@@ -273,7 +277,7 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
 
 @njit(cache=True, nogil=True)
 def proximal_points(w, Y, lowest, anew, C, M, A, reach):
-    """Return the proximal points of many sentences, their Moreau envelopes, and the losses at w.
+    """Return the proximal point of each sentence's loss, its Moreau envelope, and the loss at the cavity fields w.
 
     The proximal points are (scrambles, points, N).
 

@@ -65,7 +65,7 @@ def loss_derivatives(h1, h2, t1, t2, variance):
 
 @njit(cache=True)
 def hessian(minimum, t1, t2, V, variance):
-    """Return the matrix 1 + V H at a minimum, where H is the Hessian of the loss.
+    """Return 1 + V H at a minimum, where V is the response of the fields and H is the Hessian of the loss.
 
     The result has the entries 11, 12, 22. A minimum is (h1, h2, ...).
     """
@@ -119,11 +119,11 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def starts(w1, w2, t1, t2):
-    """Return starting points of descents, each of which minimises only one part of the objective.
+    """Return five starting points for descents, in addition to the cavity fields w.
 
-    They are used in addition to `w`. Two starts fit both rows of the teacher, or come close if no fields fit both,
-    because the scores have the sum (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero.
-    One start has equal fields, for which the scores of a row are equal.
+    Each of them minimises only one part of the objective. Two starts fit both rows of the teacher, or come close if no
+    fields fit both, because the scores have the sum (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one
+    field at zero. One start has equal fields, for which the scores of a row are equal.
     """
     t1, t2 = min(max(t1, 1e-3), 1.0 - 1e-3), min(max(t2, 1e-3), 1.0 - 1e-3)
     score1, score2 = log(t1 / (1.0 - t1)), log(t2 / (1.0 - t2))
@@ -161,10 +161,10 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """Find the lowest minimum of the Moreau objective by descents from two stored minima `kept` (2, 2).
+    """Find the lowest minimum of the Moreau objective by descents from the two minima of a similar problem.
 
-    The function also returns the `hessian` at this minimum. The second start may be NaN. If the valley of the minimum
-    is flat, the result comes from a new search instead.
+    The function also returns the `hessian` at this minimum. The minima of the similar problem are `kept` (2, 2), and
+    the second of them may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
@@ -195,7 +195,7 @@ def forces(w, t, V, variance):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
-    """Return averages over the fields of two tokens for each scramble.
+    """Return averages over the fields of two tokens, one for each scrambled set of quadrature points.
 
     The losses are without their constant. The averages are ten entries of `equations.Averages`. The net z
     is (scrambles, N, 4). The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab. If `anew`,
