@@ -121,9 +121,9 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 def starts(w1, w2, t1, t2):
     """Return five starting points for descents, in addition to the cavity fields w.
 
-    Each of them minimises only one part of the objective. Two starts fit both rows of the teacher, or come close if no
-    fields fit both, because the scores have the sum (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one
-    field at zero. One start has equal fields, for which the scores of a row are equal.
+    Two starts fit both rows of the teacher, or come close if no fields fit both, because the scores have the sum
+    (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero. One start has equal fields, for
+    which the scores of a row are equal.
     """
     t1, t2 = min(max(t1, 1e-3), 1.0 - 1e-3), min(max(t2, 1e-3), 1.0 - 1e-3)
     score1, score2 = log(t1 / (1.0 - t1)), log(t2 / (1.0 - t2))
