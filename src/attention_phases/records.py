@@ -64,7 +64,7 @@ def seed_sequence(record: Any) -> np.random.SeedSequence:
 
 
 def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
-    """Return the record from which the random numbers of a data set are derived.
+    """Return the parameters that seed the random numbers of a data set, as a dictionary (record).
 
     Its `seed_sequence` draws the teacher, the sentences and the start weights. A seed numbers the data sets of a task
     at one size. It gives the same sentences for all forms of students and for all callers.

@@ -138,7 +138,7 @@ class Task:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The groups of embedding directions, with the positional encoding multiplied by its strength.
+        """The groups of embedding directions, after the strength of the encoding is multiplied in.
 
         Without a spectrum, there is a single group.
         """
@@ -197,7 +197,10 @@ def variances(task: Task, d: int) -> np.ndarray:
 
 
 def teacher_profile(task: Task, d: int) -> np.ndarray:
-    """Return the mean square of each of the teacher's d entries, divided by the column's value in `Task.teachers`."""
+    """Return the relative variances of the d entries of a column of the teacher.
+
+    They are the mean squares of the entries, divided by the column's value in `Task.teachers`.
+    """
     return _coordinate_values(task, d, "teacher")
 
 

@@ -54,7 +54,7 @@ def frame_of(measured, names, column="alpha"):
 
 
 def root_mean_squares(squares):
-    """Return the square root of the mean of each column (of squared values) per group, with its standard error.
+    """Return the root mean square in each group, with its standard error, from columns of squared values.
 
     The root of the mean of a column `x` is `x_rms`, and its error is `x_rms_error`.
 
@@ -111,7 +111,7 @@ def absolute_means(table, sigma, along="alpha"):
 
 
 def seed_table(table, start, quantity):
-    """Return a table of a quantity of the students trained from one start (rows: alphas, columns: seeds).
+    """Tabulate one quantity of the students that were trained from one start (rows: alphas, columns: seeds).
 
     All students must have the same optimiser.
     """
@@ -252,7 +252,7 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Fit a straight line in d^-power to measured values, and return its limit at infinite d and its chi^2.
+    """Extrapolate measured values to infinite d with a straight line in 1/d^power, and return its chi^2 too.
 
     The error of the limit is the error of the fit.
     """

@@ -265,7 +265,7 @@ def with_one_step(table, what="critical", lines=None):
 
 
 def ground_states(table):
-    """Return the lowest minima of both branches at the replica-symmetric alpha_c.
+    """Return the lowest minimum of each branch at the replica-symmetric alpha_c.
 
     The rows are by omega and branch. `gained`, with its error, is the shift divided by phi.
 

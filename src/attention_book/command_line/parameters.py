@@ -60,7 +60,7 @@ def assignments(source):
 
 
 def profile_values(text, profile):
-    """Return the values of a notebook's parameters that a profile, such as "laptop", sets.
+    """Return the values which a profile, such as "laptop", gives to the parameters of a notebook.
 
     The values are the name of the profile, and sizes from the file "profiles.toml".
     """
@@ -75,7 +75,7 @@ def profile_values(text, profile):
 
 
 def check_values(text, values, fixed=()):
-    """Validate new values of a notebook's parameters, and convert them to the types of the values in the book.
+    """Validate new values of a notebook's parameters, and convert them to the types of the published values.
 
     Raises `BadInput` for a name that is not a parameter of the notebook, for a value of another type, and for a
     parameter in `fixed`.

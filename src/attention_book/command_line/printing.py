@@ -1,4 +1,4 @@
-"""The formatting and printing of text, for any encoding of stdout and even if Python discards docstrings."""
+"""Functions that format and print text, whatever the encoding of stdout is."""
 
 import inspect
 import sys

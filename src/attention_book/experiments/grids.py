@@ -32,9 +32,9 @@ def grid(name, profile, **changes):
 
 
 def register(cell_type, name, fixed=None):
-    """Return a function that registers an experiment, given its size for each profile (paper, laptop, smoke).
+    """Return a function that takes the sizes of an experiment, one for each profile, and registers it.
 
-    The function takes the sizes as ``paper=``, ``laptop=`` and ``smoke=``. A size is a table, or a list of tables,
+    The sizes are the arguments ``paper``, ``laptop`` and ``smoke``. A size is a table, or a list of tables,
     whose cells follow one another. In a table, a list or a range is an axis, and the cells take every combination of
     the values of all axes. The last axis varies fastest. An axis "task alpha" has pairs of values. Everything else in a
     table is the value of a field. The docstring of the experiment's file describes the experiment under "Experiments:".

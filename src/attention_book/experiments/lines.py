@@ -1,4 +1,4 @@
-"""Units of experiments (cells) that compute theoretical results at several alphas, for given architectures."""
+"""Cells (units of experiments) that compute theoretical results at several alphas, for given architectures."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -182,7 +182,7 @@ def prune(row):
 
 @dataclass(frozen=True)
 class OnNets:
-    """A unit of an experiment (cell) that computes theoretical results for one task.
+    """A cell (one unit of an experiment) that computes theoretical results for one task.
 
     Its quadrature has `points` points in each of `scrambles` scrambles.
 
@@ -204,7 +204,7 @@ class OnNets:
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A unit of an experiment (cell) that computes theoretical results at several alphas, or thresholds alone.
+    """A cell (one unit of an experiment) that computes theoretical results at several alphas, or thresholds alone.
 
     It computes thresholds alone if it has no alphas. The worker is `standard_line`.
 
@@ -240,7 +240,7 @@ class LineCell(OnNets):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A unit of an experiment (cell) that computes theoretical results at several alphas for a given architecture.
+    """A cell (one unit of an experiment) that computes theoretical results at several alphas for a given architecture.
 
     The worker is `variant_line`.
     """

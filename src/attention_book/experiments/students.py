@@ -1,4 +1,4 @@
-"""Units of experiments (cells) that each use one data set, and functions that register experiments.
+"""Cells (units of experiments) that each use one data set, and functions that register experiments.
 
 Most of the cells train students on their data set.
 """
@@ -56,7 +56,7 @@ def train_students(cell, displaced=0.0, device="cpu"):
 
 @dataclass(frozen=True)
 class OnData:
-    """A unit of an experiment (cell) that uses one data set, numbered by `seed`."""
+    """A cell (one unit of an experiment) that uses one data set, numbered by `seed`."""
 
     architecture: ClassVar = None  #: None means the standard architecture
 
@@ -67,7 +67,7 @@ class OnData:
     seed: int
 
     def sentences(self) -> dict:
-        """Return the values that determine the data set.
+        """Return the parameters and the seed that determine the data set.
 
         Cells that agree in these values share their sentences, whatever is computed from them.
         """
@@ -83,7 +83,7 @@ class OnData:
 
 @dataclass(frozen=True)
 class StudentCell(OnData):
-    """A unit of an experiment (cell) that trains students from several starts.
+    """A cell (one unit of an experiment) that trains students from several starts.
 
     All starts share one data set. Therefore the difference between the starts is not blurred by the random data, and
     gradient steps of several students cost one pass over the data. The optimiser does not enter the seed either, so all
@@ -107,7 +107,7 @@ class StudentCell(OnData):
 
 @dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
-    """A unit of an experiment (cell) that trains students of a given architecture.
+    """A cell (one unit of an experiment) that trains students of a given architecture.
 
     Experiments with structured tokens, structured teachers or an l1 penalty use it, too.
 
@@ -135,7 +135,7 @@ def variants(name, fixed=None):
 
 
 def seed_pairs(seeds, repeated):
-    """Return pairs (optimizer, seed): L-BFGS on all `seeds` data sets, gradient descent on the first `repeated`.
+    """Return pairs (optimizer, seed): L-BFGS for all data sets, gradient descent for some of them.
 
     The pairs are the values of an axis "optimizer seed" (see `grids.register`).
 

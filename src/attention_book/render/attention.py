@@ -51,7 +51,7 @@ def answers(flat, sequences):
 
 
 def sgd_answers(table, variant, sequences):
-    """Return attention matrices and counts of a model trained with Adam, and how SGD then changes the matrices.
+    """Return the attention matrices and predicted counts after Adam, and the changes of the matrices by SGD.
 
     The model is run 0 of the experiment "histogram". The result is a dictionary by heading. Changes are rounded to a
     hundredth of a per cent, because further digits depend on the rounding of the training.
@@ -62,7 +62,7 @@ def sgd_answers(table, variant, sequences):
 
 @apply_style
 def draw_matrices(columns, sequences, colours):
-    """Draw attention matrices in per cent, with a row for each sequence and a column for each heading.
+    """Draw attention matrices in per cent, one row of panels for each sequence and one column for each model.
 
     Cells of equal tokens are framed. At the right of each row of a matrix is the count of the network, in brackets if
     it is wrong.

@@ -41,7 +41,7 @@ class OptimalResult:
 
 
 def optimal(task: Task, alpha: float, tokens: int = 2) -> OptimalResult:
-    """Return the overlap with the teacher and the test error of the Bayes-optimal learner, given alpha d sentences.
+    """Return the overlap with the teacher and the test error of the Bayes-optimal learner, for n = alpha d sentences.
 
     The sentences are independent and have `tokens` tokens. At omega = 1 the learner learns nothing about Q* from any
     number of sentences, because all labels equal A.

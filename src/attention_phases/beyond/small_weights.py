@@ -124,9 +124,9 @@ def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Me
 
 
 def growing_cosines(task: Task, alpha: float, d: int, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the root mean square cosines of small random weights with 1_d and Q* under linearised gradient descent.
+    """Predict how linearised gradient descent turns small random weights towards 1_d and towards Q*.
 
-    The numbers of steps and each result are (k,).
+    The results are root mean square cosines with 1_d and with Q*. Each of them is (k,), as `steps`.
     """
     by_scramble = [beginning.squares(rate, steps) for beginning in beginnings(task, alpha)]
     squares = {name: np.mean([values[name] for values in by_scramble], axis=0) for name in by_scramble[0]}

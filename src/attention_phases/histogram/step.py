@@ -134,9 +134,9 @@ def attend_back(tokens, chosen, attention, dby_kind, known, scale):
 
 @njit(**NUMBA_OPTIONS)
 def norm(normed, scale, shift):
-    """Apply the layer norm to the rows of `normed`, and return the output and each row's 1/(standard deviation).
+    """Apply the layer norm to each row, and return the output and the inverse standard deviation of each row.
 
-    The normalised rows replace `normed`. The output is scale * normed + shift.
+    The rows of `normed` are replaced by the normalised rows. The output is scale * normed + shift.
     """
     width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
     for r in range(len(normed)):

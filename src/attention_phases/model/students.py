@@ -42,7 +42,7 @@ class Sentences(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The allowed total number of weights of a student, in a tuple.
+        """A tuple with the only allowed number of weights of a student.
 
         The tuple is empty if the kind of the value matrix is unknown.
         """

@@ -39,11 +39,11 @@ class Dataset(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The allowed total numbers of weights of a student, which has one or two columns of d weights."""
+        """The possible total numbers of weights of a student: d or 2 d, for one or two columns."""
         return self.d, 2 * self.d
 
     def linear(self) -> np.ndarray:
-        """Return the linear model (2, 2) that is fitted to these sentences."""
+        """Return the matrix (2, 2) of the linear model that is fitted to the sentences."""
         return fit_linear(self.gram, self.cross)
 
 

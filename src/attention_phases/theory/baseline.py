@@ -85,7 +85,7 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
     ``|W p|^2/(2 d)`` and nothing else (`encoding_error`). Along Q* the entries of a token are its field y.
 
     Args:
-        attention: W (2, 2)
+        attention: the mixing matrix W (2, 2)
         d: embedding dimension
         length: ``|Q*|^2/d`` of the teacher
         positions: true if the model reads x = xi + p, false if it reads xi
@@ -100,9 +100,9 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
 
 
 def encoding_error(attention: np.ndarray, d: float) -> float:
-    """Return the test error ``|W p|^2/(2 d)`` that a mixing matrix W adds because it passes on the encoding p.
+    """Return the part of the test error that is due to the encoding p in the output: ``|W p|^2/(2 d)``.
 
-    attention: W (2, 2)
+    attention: the mixing matrix W (2, 2)
     """
     passed = np.asarray(attention) @ [1, -1]
     return float(passed @ passed) / (2 * d)

@@ -86,7 +86,7 @@ class BranchMap:
         return Overlaps(largest * q, m, theta, V)
 
     def pack(self, overlaps: Overlaps) -> np.ndarray:
-        """Convert overlaps to coordinates (n,).
+        """Convert overlaps to the unconstrained coordinates (n,) in which the equations are solved.
 
         If the overlaps are given for each scrambled set of points, the coordinates are (scrambles, n).
         """
@@ -119,11 +119,11 @@ class BranchMap:
         return Overlaps(q, m, roots[0] @ share, V)
 
     def average(self, x: np.ndarray, points: np.ndarray, lowest: np.ndarray, anew: bool) -> Averages:
-        """Return averages over the fields at the coordinates x, one for each scrambled set of quadrature points."""
+        """Return averages over the fields at given overlaps, one for each scrambled set of quadrature points."""
         return equations.average(self.setting, self.unpack(x), points, lowest, anew)
 
     def hats(self, x: np.ndarray, averages: Averages) -> Hats:
-        """Compute the conjugates of the overlaps with the coordinates x, from the averages over the fields."""
+        """Compute the conjugates of the overlaps from the averages over the fields, at coordinates x."""
         return equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
 
     def step(self, x: np.ndarray, averages: Averages) -> np.ndarray:
@@ -140,9 +140,10 @@ class BranchMap:
         return np.maximum(held[0], held[-1])
 
     def is_pulled(self, averages: Averages) -> bool:
-        """Return whether clusters displaced along the teacher make an overlap nonzero that this branch sets to zero.
+        """Return whether displaced clusters induce an overlap that is zero by definition on this branch.
 
-        The branch is then not a solution. This happens if some cluster has no mirror image.
+        The branch is then not a solution. This happens if clusters are displaced along the teacher, and some
+        cluster has no mirror image.
 
         averages: averages at a fixed point, by scramble
         """
@@ -154,7 +155,7 @@ class BranchMap:
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return a dictionary of the observables test_mse, replicon and gain at the overlaps with the coordinates x.
+        """Return a dictionary of the observables test_mse, replicon and gain at given overlaps.
 
         The replicon exists only on the kernel of two tokens, and the gain only for tokens of one law. A branch has a
         gain if some overlaps are zero on the branch. Overlaps with a teacher along which clusters are displaced do not
@@ -170,7 +171,7 @@ class BranchMap:
         return values
 
     def losses(self, x: np.ndarray, averages: Averages) -> tuple:
-        """Return the training loss and the free energy at the overlaps with the coordinates x.
+        """Return the training loss and the free energy at given overlaps.
 
         They are Eq. 14, ``alpha E[ell(h*)]`` plus the penalty, and Eq. 108.
         """
@@ -203,7 +204,7 @@ class Net:
         self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return averages over the fields at the coordinates x, one for each scrambled set of quadrature points.
+        """Return averages over the fields at given overlaps, one for each scrambled set of quadrature points.
 
         The minima are searched for again if `anew`, or if x is far from the last search.
         """

@@ -75,9 +75,12 @@ def branch_end(
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
-        """Return the change of a point in one iteration; `own` is its coordinate that defines the branch.
+        """Return how far one iteration moves a point.
 
-        The result is the mean over scrambles and the value for each scramble. unknown: log q, log V and log alpha
+        The result is the mean over scrambles and the value for each scramble.
+
+        own: the coordinate of the point that is zero on the other branch
+        unknown: log q, log V and log alpha
         """
         model = BranchMap(task, exp(unknown[2]), branch)
         point = np.array([*unknown[:2], own])
@@ -102,12 +105,12 @@ def branch_end(
 def branch_ends(
     task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: Any
 ) -> dict[str, tuple[Measured, str]]:
-    """Return the smallest and the largest alpha at which a branch exists, if inside the range of `alphas`.
+    """Return the smallest and the largest alpha at which a branch exists.
 
-    The result is a dictionary with the keys "start" and "stop". Each end is a pair: its alpha, and the reason why no
-    solution was found at the next alpha beyond it. If `branch_end` finds no end there, or one too far away, the end is
-    placed halfway between the last alpha with a solution and the next alpha. Its error is then half of their distance,
-    and the reason is "did not settle".
+    The result is a dictionary with the keys "start" and "stop". An end outside the range of `alphas` is left out. Each
+    end is a pair: its alpha, and the reason why no solution was found at the next alpha beyond it. If `branch_end`
+    finds no end there, or one too far away, the end is placed halfway between the last alpha with a solution and the
+    next alpha. Its error is then half of their distance, and the reason is "did not settle".
     """
     if not solutions:
         return {}

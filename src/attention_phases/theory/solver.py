@@ -305,9 +305,10 @@ def _linear_at(model, x, averages, net, step) -> LinearExpansion:
     """
 
     def at(x):
-        """Return x after one iteration, for each scrambled set of points and for all together, and the observables.
+        """Return the results of one iteration from x, in one array.
 
-        All values are in one array.
+        They are x after the iteration, first for each scrambled set of points and then for all points together, and
+        the observables.
         """
         each = net.averages(model, x)
         means = pool(each)

@@ -69,7 +69,7 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
-        """Return the free energy of one branch minus that of another, or the test error of one minus the baseline.
+        """Return the difference of the free energies of two branches, or of a test error and the baseline.
 
         The test error is used if there is only one branch.
         """

@@ -1,4 +1,4 @@
-"""Thresholds and curves of the published theory, with the authors' quadrature rules and again with many points.
+"""Thresholds and curves of the published theory, by the authors' quadrature and by one with many more points.
 
 Experiments:
     published_rule: Thresholds and solutions along the published curves, by the published quadrature and with many
@@ -59,7 +59,7 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """A unit of an experiment (cell) that computes results twice: with the authors' quadrature, and with many points.
+    """A cell (one unit of an experiment) that computes results with the authors' quadrature and with many points.
 
     If it has `alphas`, the results are the branches at these alphas, otherwise both thresholds.
 

@@ -1,4 +1,4 @@
-"""Students for entries of the authors' tables that no other experiment covers, and students with wrong settings.
+"""Students that other experiments lack: those of the authors' tables, and students with wrong settings.
 
 The settings of gradient descent are wrong on purpose.
 
@@ -20,7 +20,7 @@ SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # instead of the publ
 
 @dataclass(frozen=True)
 class SlipCell(StudentCell):
-    """A unit of an experiment (cell) that trains students with a setting that is wrong on purpose (one of `SLIPS`).
+    """A cell (one unit of an experiment) that trains students with a setting that is wrong on purpose (one of `SLIPS`).
 
     The question is whether the comparison with the published means would reveal the mistake.
 

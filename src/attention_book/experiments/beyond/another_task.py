@@ -14,7 +14,7 @@ from ..students import STUDENTS, StudentCell, students
 
 @dataclass(frozen=True)
 class AnotherTaskCell(StudentCell):
-    """A unit of an experiment (cell) that trains students on one task and tests them on another task.
+    """A cell (one unit of an experiment) that trains students on one task and tests them on another task.
 
     The tested task differs from the training task in the parameters `tested`.
 

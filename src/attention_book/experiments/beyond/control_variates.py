@@ -44,7 +44,7 @@ def controls(task, data):
 
 
 def expected_misfits(task, spread, lean, size, shift):
-    """Return the expected values of the three misfits that `controls` uses.
+    """Return the expected squared errors of the three fixed students that `controls` uses.
 
     spread, size: standard deviations of the fields of the teacher and of the encoded student.
     lean, shift: overlaps of the teacher and of the encoded student with 1_d/d, the positional encoding.

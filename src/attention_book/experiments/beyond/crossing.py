@@ -20,7 +20,7 @@ def train_controlled(cell):
 
 
 class ControlledCell(StudentCell):
-    """A unit of an experiment (cell) that trains students and computes the control variates of their data.
+    """A cell (one unit of an experiment) that trains students and computes the control variates of their data.
 
     Columns:
         blind [1]: control variate: misfit of a student with zero weights, minus its mean

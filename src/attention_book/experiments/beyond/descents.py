@@ -53,7 +53,7 @@ def descend_by_legs(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class DescentCell(OnData):
-    """A unit of an experiment (cell) that trains students from small random weights plus multiples of the teacher.
+    """A cell (one unit of an experiment) that trains students from small random weights plus multiples of the teacher.
 
     The multiples are given as `hints`. A hint may be zero.
 

@@ -149,7 +149,7 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return the rows of a `ValleyCell` in every cyclic order, to serve as the rows of repeated runs.
+    """Return all cyclic permutations of the rows of a `ValleyCell`, in place of the rows of repeated runs.
 
     Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
@@ -158,7 +158,7 @@ def valley_runs(cell):
 
 
 def search_runs(cell):
-    """Search a valley from each start of a `SearchCell`, and return the rows of each start as a separate run.
+    """Search a valley from each start of a `SearchCell`, and return a list of rows for each start.
 
     The rows are as from `search_first`. They serve as runs, because rounding decides in which minimum a search ends.
     """
@@ -168,7 +168,7 @@ def search_runs(cell):
 
 @dataclass(frozen=True)
 class LoopCell(OnData):
-    """A unit of an experiment (cell) that trains students along a series of alphas, each from the previous minimum.
+    """A cell (one unit of an experiment) that trains students along a series of alphas, each from the previous minimum.
 
     The series is followed upwards and downwards. `alpha` is the largest of the `alphas`.
 
@@ -193,7 +193,7 @@ class LoopCell(OnData):
 
 @dataclass(frozen=True)
 class ValleyCell(OnData):
-    """A unit of an experiment (cell) that trains students from displaced starts in a valley of the training loss.
+    """A cell (one unit of an experiment) that trains students from displaced starts in a valley of the training loss.
 
     The `count` starts are displaced by noise of standard deviation `noise`, except for the first start.
 
@@ -215,7 +215,7 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """A unit of an experiment (cell) that searches a valley for its lowest minimum, from several known minima.
+    """A cell (one unit of an experiment) that searches a valley for its lowest minimum, from several known minima.
 
     The search is `searches.hop`. It begins at the end points of training from displaced starts.
 

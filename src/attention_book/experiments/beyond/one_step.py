@@ -81,7 +81,7 @@ ONE_STEP = with_errors((*STATE_COLUMNS, *MAXIMUM_TOLERANCES), (2e-3, 1e-9), (0.3
 
 
 class OnOneStep(OnNets):
-    """A unit of an experiment (cell) that computes results for one task with one step of replica symmetry breaking.
+    """A cell (one unit of an experiment) that computes results for one task with one step of replica symmetry breaking.
 
     Columns:
         q0 [1]: overlap of different minima
@@ -96,7 +96,7 @@ class OnOneStep(OnNets):
 
 
 class OneStepThresholdsCell(OnOneStep):
-    """A unit of an experiment (cell) that computes both thresholds with one step of replica symmetry breaking.
+    """A cell (one unit of an experiment) that computes both thresholds with one step of replica symmetry breaking.
 
     Columns:
         what: what the row is about
@@ -114,7 +114,7 @@ class OneStepThresholdsCell(OnOneStep):
 
 @dataclass(frozen=True)
 class OneStepCell(OnOneStep):
-    """A unit of an experiment (cell) that computes one ground state with one step of replica symmetry breaking.
+    """A cell (one unit of an experiment) that computes one ground state with one step of replica symmetry breaking.
 
     Columns:
         branch: branch of theory

@@ -22,7 +22,7 @@ from ..students import OnData, StudentCell, seed_pairs, students
 
 
 def look_for_teacher(cell):
-    """Estimate the teacher by message passing, and return the squared cosine with the teacher and the test error.
+    """Estimate the teacher by message passing, and return the test error and the squared cosine of the estimate.
 
     cell: a `RecoveryCell`.
     """
@@ -49,7 +49,7 @@ def with_positions_given(task, data):
 
 @dataclass(frozen=True)
 class RecoveryCell(OnData):
-    """A unit of an experiment (cell) that runs the message passing of the optimal learner from random weights.
+    """A cell (one unit of an experiment) that runs the message passing of the optimal learner from random weights.
 
     The message passing is `amp.recovery`.
 
@@ -68,7 +68,7 @@ class RecoveryCell(OnData):
 
 
 class PositionsGivenCell(StudentCell):
-    """A unit of an experiment (cell) that trains students whose attention includes the teacher's positional part.
+    """A cell (one unit of an experiment) that trains students whose attention includes the teacher's positional part.
 
     This part is omega A.
     """

@@ -1,4 +1,4 @@
-"""Message passing on data and in theory: its convergence, and the distance that remains between two copies.
+"""Message passing on data and in theory: its convergence, and the final distance between two runs (copies).
 
 Experiments:
     stability: Whether and how message passing converges, on several data sets at several alpha and omega.
@@ -63,7 +63,7 @@ GAIN_POINTS = 4  # number of points for the gains, divided by the number of poin
 
 
 def copies_line(cell) -> list[dict]:
-    """Compute from theory the distance that remains between two copies of message passing, for each alpha.
+    """Predict the final distance between two runs (copies) of message passing, for each alpha.
 
     A row has `what` (the branch), alpha, `apart` and `apart_error` from `settling_distance`, and `resolved` (the
     smallest distance that was tried). For the standard student it also has the replicon between jumps, with its error.
@@ -89,7 +89,7 @@ def copies_line(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class MessagePassingCell(OnData):
-    """A unit of an experiment (cell) that runs message passing from one start.
+    """A cell (one unit of an experiment) that runs message passing from one start.
 
     Columns:
         what: what the row is about
@@ -119,7 +119,7 @@ class MessagePassingCell(OnData):
 
 
 class CopiesCell(LineCell):
-    """A unit of an experiment (cell) that predicts the distance between two copies of message passing.
+    """A cell (one unit of an experiment) that predicts the final distance between two runs of message passing.
 
     The prediction is from theory, at several alphas.
 
@@ -135,7 +135,7 @@ class CopiesCell(LineCell):
 
 
 class ArchitectureCopiesCell(ArchitectureLineCell):
-    """A unit of an experiment (cell) that predicts the distance between two copies of message passing.
+    """A cell (one unit of an experiment) that predicts the final distance between two runs of message passing.
 
     The prediction is from theory, at several alphas for a given architecture.
 

@@ -83,7 +83,7 @@ def stay_rows(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class StayCell(OnData):
-    """A unit of an experiment (cell) that measures the curvature at end points of training in the positional valley.
+    """A cell (one unit of an experiment) that measures the curvature where training ends in the positional valley.
 
     Columns:
         what: what the row is about

@@ -1,4 +1,4 @@
-"""Structured tokens and teachers, as in the general form of Result 4.2 of the paper, and two limits of the theory.
+"""Experiments on structured tokens and teachers (the general form of Result 4.2), and on two limits of the theory.
 
 Experiments:
     spectra: Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing

@@ -1,4 +1,4 @@
-"""Figure 1: the training loss on the plane through both minima.
+"""Figure 1: the training loss on the plane through both minima and the origin.
 
 Experiments:
     plane: The training loss on the plane through both minima and the origin.
@@ -16,7 +16,7 @@ PLANE_BORDERS = (-0.35, 1.35)  # smallest and largest coefficient of each minimu
 
 
 def loss_on_plane(cell):
-    """Compute overlaps and training losses of students on a grid in the plane through both minima.
+    """Compute overlaps and training losses of students on a grid in the plane of the two minima and zero.
 
     L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are Q = a Q_positional + b
     Q_semantic, where a (which varies fastest) and b are in `PLANE_BORDERS`.
@@ -43,9 +43,9 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """A unit of an experiment (cell) that computes training losses on a grid in the plane through both minima.
+    """A cell (one unit of an experiment) that computes training losses in the plane of the two minima and zero.
 
-    Each point of the grid is a student.
+    The losses are those of students on a grid.
 
     Columns:
         what: what the row is about

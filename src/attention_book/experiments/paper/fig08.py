@@ -1,4 +1,4 @@
-"""Figure 8: results against alpha for tasks with one changed parameter, and theory against the ridge penalty.
+"""Figure 8: results as functions of alpha for modified tasks, and theory as a function of the ridge penalty.
 
 Experiments:
     fig08: Slices over alpha with one parameter of the task changed, by both optimisers.

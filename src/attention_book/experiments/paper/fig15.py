@@ -40,9 +40,9 @@ def take_first_steps(cell):
 
 @dataclass(frozen=True)
 class FirstStepsCell(OnData):
-    """A unit of an experiment (cell) that records overlaps in the first steps of gradient descent from random starts.
+    """A cell (one unit of an experiment) that records overlaps in the first steps from random starts.
 
-    The overlaps of the `count` students are recorded after each number of steps in `steps`.
+    Training is gradient descent. The overlaps of the `count` students are recorded after each number of steps in `steps`.
     """
 
     kind = Kind(take_first_steps, {name: (1e-3, 3e-6) for name in ("q", "m", "theta")})

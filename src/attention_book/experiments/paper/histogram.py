@@ -1,4 +1,4 @@
-"""Transformers that learn to count (Figures 4 to 6, Table 1), also with the start of one run and the data of another.
+"""Transformers that learn to count (Figures 4 to 6, Table 1), and runs that exchange their starts or their data.
 
 Appendix A of the paper describes the task.
 
@@ -130,7 +130,7 @@ COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accura
 
 @dataclass(frozen=True)
 class CountingCell:
-    """A unit of an experiment (cell) that trains one transformer on the counting task.
+    """A cell (one unit of an experiment) that trains one transformer on the counting task.
 
     The variant does not enter the seed. Therefore both variants see the same data in the same order and start from the
     same numbers, and each variant freezes a different part of them at zero.
@@ -184,7 +184,7 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """A unit of an experiment (cell) that trains a transformer from the start of one run on the data of another run.
+    """A cell (one unit of an experiment) that trains a transformer from one run's start on another run's data.
 
     The two runs may also be the same.
 

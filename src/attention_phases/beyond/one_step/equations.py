@@ -239,7 +239,10 @@ class BrokenBranch:
         self.symmetric = BranchMap(self.task, self.alpha, self.branch)
 
     def pack(self, valley: Valley) -> np.ndarray:
-        """Convert order parameters to coordinates (n,), or (scrambles, n) if the order parameters are arrays."""
+        """Convert order parameters to the unconstrained coordinates (n,) in which the equations are solved.
+
+        If the order parameters are arrays (scrambles,), the coordinates are (scrambles, n).
+        """
         x = self.symmetric.pack(Overlaps.of(valley.q0, valley.m, valley.theta, valley.V))
         return np.array([*x.T, np.log(np.maximum(valley.gap, 1e-300))]).T
 
@@ -249,7 +252,7 @@ class BrokenBranch:
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
     def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
-        """Return averages over the fields at the coordinates x, one for each scrambled set of quadrature points.
+        """Return averages over the fields at given order parameters, for each scrambled set of quadrature points.
 
         The points are (scrambles, N, 6). No minima are stored as warm starts, because the minima of all inner points
         would need too much memory.

@@ -71,7 +71,7 @@ class OneStep:
 
     @property
     def stderr(self) -> dict[str, float]:
-        """The standard errors of `quantities`, which omit the error of the quadrature over the inner fields.
+        """The standard errors of `quantities`, without the error of the inner quadrature.
 
         They follow from the spread over the scrambled sets of outer quadrature points. A finer quadrature of the inner
         fields changes the shift by a few per cent at a ground state. At y = 1600 and omega = 0.02 it changes the shift
@@ -257,10 +257,10 @@ def _quantities_by_name(valley: Valley, phi, energy, shift) -> dict:
 
 
 def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
-    """Compute the factor by which a message-passing step scales the squared distance of two runs in one minimum.
+    """Compute the factor by which a message-passing step multiplies the squared distance between two nearby runs.
 
-    The two runs are called copies. The factors D'/D (scrambles, k) are called gains. The squared distances D
-    are `shares` (k,) of q1, at most 2 gap/q1.
+    Both runs are in one minimum, and are called copies. The factors D'/D (scrambles, k) are called gains. The squared
+    distances D are `shares` (k,) of q1, at most 2 gap/q1.
 
     The inner fields w and w' of the two copies differ by ``E(w_a - w'_a)^2 = D`` and have the weight
     ``exp(-y (M(w) + M(w'))/2)``. After one more iteration the squared distance is

@@ -22,7 +22,10 @@ SHORTEST = 0.2  # if the global minimum must be closer to w than this, other sta
 
 @njit(cache=True)
 def attention(h, M, S):
-    """Compute the attention (L, L) of fields h (N,) and store it in S."""
+    """Compute the attention matrix of given fields, and store it in S.
+
+    h: fields (N,) of a sentence, r for each token. M: (r, r). S: (L, L).
+    """
     r = len(M)
     for a in range(len(S)):
         top = -np.inf

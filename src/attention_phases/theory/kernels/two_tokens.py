@@ -27,7 +27,7 @@ def logistic(x):
 
 @njit(cache=True)
 def objective(e1, e2, h1, h2, w1, w2, V, variance):
-    """Return the Moreau objective ``|h - w|^2/(2V) + ell(h)``, without the constant of ell.
+    """Return the Moreau objective ``|h - w|^2/(2V) + ell(h)``, without the additive constant in ell.
 
     The errors at h are e_a = S_aa - T_a.
     """
