@@ -42,7 +42,7 @@ def take_first_steps(cell):
 class FirstStepsCell(OnData):
     """A cell (one unit of an experiment) that records overlaps in the first steps from random starts.
 
-    Training is gradient descent. The overlaps of the `count` students are recorded after each number of steps in `steps`.
+    Training is gradient descent. The overlaps of the `count` students are recorded after each number of `steps`.
     """
 
     kind = Kind(take_first_steps, {name: (1e-3, 3e-6) for name in ("q", "m", "theta")})
