@@ -172,7 +172,7 @@ def torch_defaults() -> Iterator[None]:
 
 
 def choose_device(device: object, d: int) -> str:
-    """Return the name of the device, "cpu" or "cuda", for sentences of dimension d.
+    """Choose the device, "cpu" or "cuda", for sentences of dimension d, and return its name.
 
     "auto" means the GPU if there is one and d is large enough for the GPU to be faster.
     """

@@ -64,7 +64,7 @@ def seed_sequence(record: Any) -> np.random.SeedSequence:
 
 
 def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
-    """Return the parameters that seed the random numbers of a data set, as a dictionary (record).
+    """Return, as a dictionary, the parameters from which the random seed of a data set is derived.
 
     Its `seed_sequence` draws the teacher, the sentences and the start weights. A seed numbers the data sets of a task
     at one size. It gives the same sentences for all forms of students and for all callers.

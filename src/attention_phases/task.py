@@ -138,7 +138,7 @@ class Task:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The groups of embedding directions, after the strength of the encoding is multiplied in.
+        """The groups of embedding directions, with the encoding scaled by its strength.
 
         Without a spectrum, there is a single group.
         """
@@ -197,7 +197,7 @@ def variances(task: Task, d: int) -> np.ndarray:
 
 
 def teacher_profile(task: Task, d: int) -> np.ndarray:
-    """Return the relative variances of the d entries of a column of the teacher.
+    """Return the variances of the d entries of a teacher column, relative to the variance of the whole column.
 
     They are the mean squares of the entries, divided by the column's value in `Task.teachers`.
     """

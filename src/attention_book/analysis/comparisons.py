@@ -96,7 +96,7 @@ def size_comparison(table, task, names):
 
 
 def encodings(cells):
-    """Return the increase of the linear model's test error when it also reads the positions, per row of `cells`."""
+    """Return, for each row of `cells`, how much the linear model's test error rises if it also reads the positions."""
     where = ["matrix", "sigma", "omega", "d"]
 
     def added(row):

@@ -134,7 +134,7 @@ def figure(options):
 
 
 def figures(options):
-    """List the figures, tables and other pages that the command `figure` can compute.
+    """List the figures, tables and other results that the command `figure` can compute.
 
     JSON: figures, each with figure (its name), notebook, title, and parameters (the names that `figure --set` accepts).
     """

@@ -32,7 +32,7 @@ def grid(name, profile, **changes):
 
 
 def register(cell_type, name, fixed=None):
-    """Return a function that takes the sizes of an experiment, one for each profile, and registers it.
+    """Return a function that registers an experiment, given its size in each profile.
 
     The sizes are the arguments ``paper``, ``laptop`` and ``smoke``. A size is a table, or a list of tables,
     whose cells follow one another. In a table, a list or a range is an axis, and the cells take every combination of

@@ -35,7 +35,7 @@ NOISE_COLUMNS = {"seconds": "a time", "steps": ROUNDING["grad_norm"], **ROUNDING
 
 
 def train_students(cell, displaced=0.0, device="cpu"):
-    """Train a student from every start of a cell, and return a row for each student.
+    """Train a student from each of the initial weights that a cell names, and return a row for each student.
 
     A row has the columns of `trials.train` except `seed` and `converged`, and the columns of `tested`, see
     `trials.train_on`.
@@ -127,7 +127,7 @@ def students(name, fixed=None, cell_type=StudentCell):
 
 
 def variants(name, fixed=None):
-    """Return a function that registers an experiment that trains students of given architectures (see `students`).
+    """Return a function that registers an experiment on students of given architectures (see `students`).
 
     The default is the standard architecture, for experiments with structured tasks.
     """

@@ -51,7 +51,7 @@ def answers(flat, sequences):
 
 
 def sgd_answers(table, variant, sequences):
-    """Return the attention matrices and predicted counts after Adam, and the changes of the matrices by SGD.
+    """Return the attention matrices and predicted counts after Adam, and how much SGD then changes the matrices.
 
     The model is run 0 of the experiment "histogram". The result is a dictionary by heading. Changes are rounded to a
     hundredth of a per cent, because further digits depend on the rounding of the training.

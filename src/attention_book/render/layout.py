@@ -15,7 +15,7 @@ LABEL_WIDTH = 0.8  # width in inches of the labels beside a panel
 
 
 def wide_svg(figure):
-    """Return the SVG of a figure with its panels in fewer rows, or None if they are already in a single row.
+    """Return the SVG of a figure whose panels are rearranged for a wide screen, or None for a single row of panels.
 
     The figure is drawn in the current style.
     """

@@ -124,7 +124,7 @@ def anchor(caption):
 
 
 def readable_comparison(comparison):
-    """Convert a comparison with published numbers to the columns that pages show.
+    """Convert a comparison with published numbers to the columns of the table in the book.
 
     Parameters that all rows share are left out.
 

@@ -118,7 +118,10 @@ class Store:
             self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)", (key(text), text, results, json.dumps(origin)))
 
     def items(self) -> Iterator[tuple[str, list[Row], Row]]:
-        """Yield the canonical JSON of each cell, its rows and its provenance, in order of the keys."""
+        """Yield a tuple for each cell: its canonical JSON, its rows and its provenance.
+
+        The cells are in the order of their keys.
+        """
         with self._reporting():
             for text, rows, origin in self._db.execute("SELECT cell, results, provenance FROM cells"):
                 yield text, json.loads(rows), json.loads(origin)

@@ -55,7 +55,7 @@ class Beginning(NamedTuple):
     semantic: np.ndarray  #: s along Q*, (N, 2)
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
-        """Return the average over sentences that enters the resolvent's equations, at values G (k,) of the resolvent.
+        """Compute the average over sentences in the resolvent's equations, at resolvent values G (k,).
 
         It is ``alpha E sum signal b/(1 - sigma^2 b G)``. `signal` is (N, 2).
         """

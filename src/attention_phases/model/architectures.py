@@ -83,7 +83,7 @@ class Architecture:
 
     @property
     def correlations(self) -> np.ndarray:
-        """The correlation matrix (L, L) of the entries of the tokens."""
+        """The matrix (L, L) of the correlations between the tokens of a sentence."""
         return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:

@@ -186,9 +186,10 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Fit the linear model by ridge regression, given sums over the sentences.
+    """Fit the linear model by ridge regression, from second moments of the sentences.
 
-    This is Eq. 18. The sums are `gram`, of x x^T/d, and `cross`, of Y xi x^T/d. The linear model is (L, L).
+    This is Eq. 18. The moments are sums over the sentences: `gram` of x x^T/d, and `cross` of Y xi x^T/d. The linear
+    model is (L, L).
     """
     return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
 

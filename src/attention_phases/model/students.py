@@ -42,7 +42,7 @@ class Sentences(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """A tuple with the only allowed number of weights of a student.
+        """The allowed numbers of weights of a student, as a tuple of length one.
 
         The tuple is empty if the kind of the value matrix is unknown.
         """

@@ -37,7 +37,7 @@ class StudentOverlaps(NamedTuple):
 
 
 def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
-    """Return the order parameters of weights (d,) and of the teacher (d,)."""
+    """Return the order parameters of a student with weights (d,), relative to a teacher (d,)."""
     of_columns = column_overlaps(task, *(part[None].double().cpu().numpy() for part in (weights, teacher)))
     return StudentOverlaps(**{name: value.item() for name, value in of_columns.items()})
 

@@ -205,7 +205,7 @@ def solve_linear(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def inverse(A: np.ndarray, least: float) -> np.ndarray:
-    """Return the inverses of symmetric matrices, with eigenvalues below `least` raised to `least`."""
+    """Invert symmetric matrices whose eigenvalues are first raised to at least `least`."""
     if A.shape[-1] == 1:
         return 1 / np.maximum(A, least)
     values, axes = np.linalg.eigh(A)

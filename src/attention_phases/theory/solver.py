@@ -85,10 +85,10 @@ class Solution:
 
     @property
     def stderr(self) -> dict:
-        """Standard errors of all quantities in `spread`, as floats, or as arrays for matrices of overlaps.
+        """The standard errors of all quantities, as floats, or as arrays for matrices of overlaps.
 
-        They follow from the spread over the scrambles. They are of first order, and too small close to the end of a
-        branch.
+        They follow from `spread`, the spread over the scrambles. They are of first order, and too small close to the
+        end of a branch.
         """
         return {name: standard_error(values) for name, values in self.spread.items()}
 
@@ -218,7 +218,7 @@ def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
 
 
 def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether the coordinates `own` that define a branch differ significantly from zero."""
+    """Return whether the coordinates that define a branch (`own`) differ significantly from zero."""
     return bool((np.abs(own) > np.maximum(SMALLEST_OVERLAP, 3 * errors)).all())
 
 

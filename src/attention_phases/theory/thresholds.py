@@ -69,7 +69,7 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
-        """Return the difference of the free energies of two branches, or of a test error and the baseline.
+        """Return the gap between the free energies of two branches, or between a test error and the baseline.
 
         The test error is used if there is only one branch.
         """
@@ -253,7 +253,7 @@ def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
-    """Guess a threshold from known solutions: the last sign change of their difference in loss or test error.
+    """Guess a threshold from known solutions: the largest alpha at which two losses or two test errors cross.
 
     The difference is a `Gap`, and the guess is the largest alpha at which it becomes negative. The solutions are
     branches[branch][alpha], and `baseline` is the test error of the linear model.

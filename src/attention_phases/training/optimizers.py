@@ -32,7 +32,7 @@ LOSS_RESOLUTION = 1e-7  # minima with a smaller difference of R/d may be one min
 
 
 class TrainingSet(Protocol):
-    """The interface that `fit` requires of data together with a user-defined `risk`.
+    """The interface that data must have if `fit` is called with a user-defined `risk`.
 
     Data from `data_set` have it.
     """

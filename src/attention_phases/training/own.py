@@ -132,7 +132,7 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu
 
 @torch_defaults()
 def measure(task: Task, weights: Any, data: LabelledData) -> "pd.DataFrame":
-    """Measure students with given weights as `train` does, and return a table with one row per student.
+    """Measure the overlaps, the loss and the test error of given weights, and return a table with a row per student.
 
     The weights are (d,) or (k, d). The columns are q, m, theta, train_loss, test_mse (exact at this d, up to a relative
     error of 1e-3) and linear_mse, the test error of the linear model on the same sentences. They are NaN if the weights

@@ -95,7 +95,7 @@ def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarra
 
 
 def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
-    """Compute the averages for one iteration and for the free energy with a quadrature rule.
+    """Compute by quadrature the averages that one iteration and the free energy need.
 
     All other averages are NaN.
     """

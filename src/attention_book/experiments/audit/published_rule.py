@@ -59,7 +59,7 @@ def rows_by_published_rule(cell) -> list[dict]:
 
 @dataclass(frozen=True)
 class RuleCell(OnNets):
-    """A cell (one unit of an experiment) that computes results with the authors' quadrature and with many points.
+    """A cell (one unit of an experiment) that computes results with the authors' quadrature and with a finer one.
 
     If it has `alphas`, the results are the branches at these alphas, otherwise both thresholds.
 

@@ -1,4 +1,4 @@
-"""Students that other experiments lack: those of the authors' tables, and students with wrong settings.
+"""Students from the authors' tables that no other experiment trains, and students trained with wrong settings.
 
 The settings of gradient descent are wrong on purpose.
 

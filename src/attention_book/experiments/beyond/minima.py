@@ -149,7 +149,7 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return all cyclic permutations of the rows of a `ValleyCell`, in place of the rows of repeated runs.
+    """Return the rows of a `ValleyCell` in every cyclic order, to be used as if they were repeated runs.
 
     Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """
@@ -215,7 +215,7 @@ class ValleyCell(OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """A cell (one unit of an experiment) that searches a valley for its lowest minimum, from several known minima.
+    """A cell (one unit of an experiment) that searches for the lowest minimum of a valley, from several known minima.
 
     The search is `searches.hop`. It begins at the end points of training from displaced starts.
 

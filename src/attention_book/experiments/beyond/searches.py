@@ -46,7 +46,7 @@ def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | N
 def anneal(
     data: Dataset, lam: float, minimum: Fit, temperature: float, rng: np.random.Generator, steps: int = 3000
 ) -> Fit:
-    """Search for a lower minimum by Langevin descent, followed by L-BFGS.
+    """Search for a lower minimum by Langevin dynamics, followed by L-BFGS.
 
     The `temperature` falls linearly to zero. Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), with the
     rate of gradient descent. T is in units of R. Returns the minimum that L-BFGS finds afterwards.

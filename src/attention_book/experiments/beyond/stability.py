@@ -1,4 +1,4 @@
-"""Message passing on data and in theory: its convergence, and the final distance between two runs (copies).
+"""The convergence of message passing, and the final distance between two runs, as measured and as predicted.
 
 Experiments:
     stability: Whether and how message passing converges, on several data sets at several alpha and omega.

@@ -83,7 +83,7 @@ def stay_rows(cell, displaced=0.0):
 
 @dataclass(frozen=True)
 class StayCell(OnData):
-    """A cell (one unit of an experiment) that measures the curvature where training ends in the positional valley.
+    """A cell (one unit of an experiment) that measures the curvature at positional minima in which training ends.
 
     Columns:
         what: what the row is about

@@ -34,7 +34,7 @@ TEACHER_START = ("semantic",)
 
 
 def powers(bases, exponent):
-    """Return powers that are bitwise identical on every processor.
+    """Raise numbers to a power, with results that are bitwise identical on every processor.
 
     NumPy's powers may differ in the last bit. The last bit matters because it enters the name of a cell and the seed of
     its draws.

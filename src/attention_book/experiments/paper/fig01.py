@@ -16,7 +16,7 @@ PLANE_BORDERS = (-0.35, 1.35)  # smallest and largest coefficient of each minimu
 
 
 def loss_on_plane(cell):
-    """Compute overlaps and training losses of students on a grid in the plane of the two minima and zero.
+    """Compute overlaps and training losses of students in the plane through both minima and the origin.
 
     L-BFGS finds the minima from the encoding and from the teacher. The students of the plane are Q = a Q_positional + b
     Q_semantic, where a (which varies fastest) and b are in `PLANE_BORDERS`.
@@ -43,7 +43,7 @@ def loss_on_plane(cell):
 
 @dataclass(frozen=True)
 class PlaneCell(OnData):
-    """A cell (one unit of an experiment) that computes training losses in the plane of the two minima and zero.
+    """A cell (one unit of an experiment) that computes training losses in the plane through both minima and the origin.
 
     The losses are those of students on a grid.
 

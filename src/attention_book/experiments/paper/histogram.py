@@ -1,4 +1,4 @@
-"""Transformers that learn to count (Figures 4 to 6, Table 1), and runs that exchange their starts or their data.
+"""Transformers that learn to count (Figures 4 to 6, Table 1), and runs with swapped initial weights or data.
 
 Appendix A of the paper describes the task.
 
@@ -94,7 +94,7 @@ def run_of(cell, seed):
 
 
 def train_exchanged(cell):
-    """Train a transformer with the initial weights and the data of given runs, and return a row for each tested epoch.
+    """Train a transformer from the start of one run on the data of another, and return a row for each tested epoch.
 
     The tested epochs are all epochs up to the fourth, then every fifth epoch, and the last epoch.
 

@@ -88,7 +88,7 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
 
 
 class Fields(NamedTuple):
-    """The outer fields of N sentences, and K inner fields around each outer field.
+    """Samples for a nested average: the (outer) fields of N sentences, and K (inner) fields around each of them.
 
     The first axis indexes the two tokens.
     """
@@ -322,7 +322,7 @@ class Root(NamedTuple):
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return nested sets of quadrature points: smaller sets for derivatives, and last the full set.
+    """Return nested sets of quadrature points in ascending size: subsets for derivatives, then the full set.
 
     points: (scrambles, N, 6)
     """

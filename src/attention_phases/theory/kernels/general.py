@@ -218,7 +218,7 @@ def workspace(count, size):
 
 @njit(cache=True)
 def insert_minimum(h, value, minima, values):
-    """Insert a new minimum into the two lowest known minima, if it is lower than one of them.
+    """Update the two lowest known minima with a new minimum, if it is lower than one of them.
 
     The new minimum is at h (N,) with the objective `value`. The known ones are at `minima` (2, N) with the objectives
     `values` (2,).

@@ -119,7 +119,7 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def starts(w1, w2, t1, t2):
-    """Return five starting points for descents, in addition to the cavity fields w.
+    """Return five starting points for descents, without the cavity fields w.
 
     Two starts fit both rows of the teacher, or come close if no fields fit both, because the scores have the sum
     (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero. One start has equal fields, for
@@ -195,7 +195,7 @@ def forces(w, t, V, variance):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
-    """Return averages over the fields of two tokens, one for each scrambled set of quadrature points.
+    """Return the averages over the fields of two tokens, for each scrambled set of quadrature points.
 
     The losses are without their constant. The averages are ten entries of `equations.Averages`. The net z
     is (scrambles, N, 4). The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab. If `anew`,
