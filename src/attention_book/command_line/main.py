@@ -1,4 +1,4 @@
-"""The command line of the book; `attention-phases COMMAND --help` describes a command.
+"""The command-line interface; `attention-phases COMMAND --help` describes each command.
 
 Exit codes: 0 success; 1 the work failed or there is no result; 2 bad input; 130 stopped by Ctrl-C; 143 stopped by
 SIGTERM. After a failure, one line on stderr says why.

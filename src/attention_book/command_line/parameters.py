@@ -75,7 +75,7 @@ def profile_values(text, profile):
 
 
 def check_values(text, values, fixed=()):
-    """Validate new values of a notebook's parameters, and convert them to the types of the published values.
+    """Validate new values of a notebook's parameters, and convert each to the type of the notebook's own value.
 
     Raises `BadInput` for a name that is not a parameter of the notebook, for a value of another type, and for a
     parameter in `fixed`.

@@ -89,7 +89,7 @@ def tasks(omegas, **parameters):
 
 
 def with_tasks(*points):
-    """Replace the omega in each tuple by a task with this omega.
+    """Replace the value of omega in each of several tuples by the task with this value.
 
     A tuple (omega, alpha, ...) becomes (task, alpha, ...).
     """

@@ -247,7 +247,7 @@ def draw_points(axes, x, y, error, colour, marker="o", **more):
 
 
 def draw_cells(axes, maps, sides, largest=None):
-    """Draw one colour map over omega and alpha on each of several axes, and return the mesh of the last map.
+    """Draw a heat map over omega and alpha on each of the given axes, and return the mesh of the last map.
 
     A map has omega as columns and alpha as rows.
 

@@ -50,7 +50,7 @@ def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> l
 
 
 def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mapping = {}) -> None:
-    """Write the rows and the provenance of several cells to a Parquet file.
+    """Write the results of several cells (units of an experiment) and their provenance to a Parquet file.
 
     by_text: rows and provenance by the canonical JSON of the cell.
     meanings: as for `export`.

@@ -29,7 +29,7 @@ CORRELATION = 0.3  # correlation between tokens in Figure 10; the paper does not
 
 @dataclass(frozen=True)
 class Architecture:
-    """A variant of the student, and the number and the correlation of the tokens in the sentences that it reads.
+    """A variant of the student, with the length of the sentences that it reads and the correlation of their tokens.
 
     >>> from attention_phases import Architecture, Task, solve
     >>> longer = Architecture(tokens=3)

@@ -39,7 +39,7 @@ class Dataset(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The possible total numbers of weights of a student: d or 2 d, for one or two columns."""
+        """The possible numbers of weights of a student: d with one column of weights, 2 d with two columns."""
         return self.d, 2 * self.d
 
     def linear(self) -> np.ndarray:

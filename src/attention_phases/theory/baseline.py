@@ -100,7 +100,7 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
 
 
 def encoding_error(attention: np.ndarray, d: float) -> float:
-    """Return the part of the test error that is due to the encoding p in the output: ``|W p|^2/(2 d)``.
+    """Return the contribution of the positional encoding p to the test error of a linear model, ``|W p|^2/(2 d)``.
 
     attention: the mixing matrix W (2, 2)
     """

@@ -1,4 +1,4 @@
-"""One branch of the state evolution as a map of unconstrained coordinates, and the search for its fixed point.
+"""State evolution restricted to one branch, as a map on unconstrained coordinates, and the search for its fixed point.
 
 A search for all proximal points takes about ten times as long as a descent from minima that are almost right. Averages
 therefore start from the minima of the last search while the coordinates remain close to that search. Besides the lowest

@@ -35,7 +35,7 @@ def look_for_teacher(cell):
 
 
 def with_positions_given(task, data):
-    """Return a new training set: fitting S to it equals fitting (1 - omega) S + omega A to the given one.
+    """Transform a training set so that fitting S to it is the same as fitting (1 - omega) S + omega A to the original.
 
     S is the attention of a student, and omega A is the positional part of the target. The misfits ``(1 - omega) s +
     omega A_aa - target`` equal 1 - omega times the misfits of S on the semantic part of the target.
