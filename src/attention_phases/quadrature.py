@@ -31,7 +31,7 @@ TEST_ERROR_NET = (2**11, 8)
 
 
 def usual_points(purpose: str, fast: bool = True) -> int:
-    """Return the default number of quadrature points in each scrambled set, for a given purpose.
+    """Return the default number of points in each scrambled set, for one kind of computation.
 
     purpose: a key of `USUAL_POINTS`
     fast: whether the kernel of two tokens is used, not the general kernel

@@ -138,7 +138,7 @@ class Task:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The groups of embedding directions, with the encoding scaled by its strength.
+        """The groups of embedding directions, with the positional encoding scaled by `encoding`.
 
         Without a spectrum, there is a single group.
         """

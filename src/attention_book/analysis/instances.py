@@ -98,7 +98,7 @@ def instance_means(table, along="alpha"):
 
 
 def absolute_means(table, sigma, along="alpha"):
-    """Return the same means as `instance_means`, but with absolute values of the overlaps.
+    """Return the same means as `instance_means`, with overlaps replaced by their absolute values beforehand.
 
     The paper gives absolute values, because Q and -Q have the same attention. The frame also has "m/sigma^2" and
     "theta/sigma^2".
@@ -252,7 +252,7 @@ def limit(values):
 
 
 def power_limit(power, values):
-    """Extrapolate measured values to infinite d with a straight line in 1/d^power, and return its chi^2 too.
+    """Extrapolate values to infinite d by a straight line in 1/d^power; return the limit and the chi^2 of the fit.
 
     The error of the limit is the error of the fit.
     """

@@ -144,7 +144,7 @@ def last_fall(alphas, means):
 
 
 def crossings(table, gap, along="omega"):
-    """Return the alpha at which a loss gap crosses zero, separately for each value of a column.
+    """Return the alpha at which a loss gap crosses zero, for each value in a column of the table.
 
     The result has alpha and alpha_error, see `crossing`.
 
@@ -154,7 +154,7 @@ def crossings(table, gap, along="omega"):
 
 
 def shift_against_control(gaps, control):
-    """Estimate the shift in alpha between the zero crossings of two means over the same data sets.
+    """Estimate how far apart in alpha two quantities, averaged over the same data sets, cross zero.
 
     The result is, to first order, the difference of both means divided by the slope of the control. The difference and
     the slope are taken from a straight line through the `NEAREST_ALPHAS` closest to the crossing of the control. This

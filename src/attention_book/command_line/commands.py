@@ -123,7 +123,7 @@ def published(options):
 
 
 def figure(options):
-    """Compute one figure with parameters of your own.
+    """Compute the page of one figure with parameters that you choose.
 
     JSON: parameters, notebook, page, svg, csv.
     """

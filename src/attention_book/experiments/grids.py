@@ -89,7 +89,7 @@ def tasks(omegas, **parameters):
 
 
 def with_tasks(*points):
-    """Replace the value of omega in each of several tuples by the task with this value.
+    """Replace omega, the first value of each tuple, by the task that has this omega.
 
     A tuple (omega, alpha, ...) becomes (task, alpha, ...).
     """

@@ -128,7 +128,7 @@ def cell_rows(path, cells):
 
 
 def stored_folder(profile):
-    """Return the folder from which a profile reads stored results, or None if it only computes results."""
+    """Return the folder of stored results that a profile reads, or None if the profile computes all results."""
     named = os.environ.get(STORE_NAME)
     return DATA if profile == "paper" else named and Path(named)
 

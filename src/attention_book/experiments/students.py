@@ -35,7 +35,7 @@ NOISE_COLUMNS = {"seconds": "a time", "steps": ROUNDING["grad_norm"], **ROUNDING
 
 
 def train_students(cell, displaced=0.0, device="cpu"):
-    """Train a student from each of the initial weights that a cell names, and return a row for each student.
+    """Train a student from each initial point specified by a cell, and return a row for each student.
 
     A row has the columns of `trials.train` except `seed` and `converged`, and the columns of `tested`, see
     `trials.train_on`.

@@ -64,7 +64,7 @@ class CheckResult(NamedTuple):
 
     @property
     def elsewhere(self):
-        """A message that says how many students ended in another minimum than the stored one."""
+        """A message that says how many students did not end in the stored minimum."""
         return f"{len(self.other_minima)} of {self.students} students in another minimum"
 
     @property

@@ -147,7 +147,7 @@ def _read(path: os.PathLike | str) -> pa.Table:
 
 
 def items(path: os.PathLike | str) -> Iterator[tuple[str, list[Row], Row]]:
-    """Yield the cells of an exported file, with their rows and their provenance.
+    """Yield each cell (unit of an experiment) of an exported file, with its rows and its provenance.
 
     They are equal bit for bit to what `Store.items` yielded when the file was written, but in the order of the file.
     """

@@ -134,7 +134,7 @@ def message_passing(
 
 
 def enough_damping(task: Task, alpha: float, start: str) -> float:
-    """Return a damping factor at which the collective modes of message passing decay on a given branch.
+    """Return a damping factor for which perturbations of the overlaps decay in message passing on a branch.
 
     The branch is the one that the start is named after. For any other start the damping suffices for both branches.
 

@@ -34,7 +34,7 @@ class Recovery(NamedTuple):
 
 
 def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) -> np.ndarray:
-    """Compute the teacher's fields from the labels' attention matrices, up to one sign per sentence.
+    """Compute the teacher's fields from the attention matrices in the labels, up to one sign per sentence.
 
     omega and A are known. The fields are (L, n).
 

@@ -112,7 +112,7 @@ def gain_without_jumps(
     bends, along = map(np.array, zip(*parts))  # curvatures, and squares of z along the axes, (scrambles, points, 2)
 
     def at(chi: float) -> np.ndarray:
-        """Return the next iterate of 1/chi, and the growth factor (gain) at chi, for each scrambled set of points."""
+        """Return the next iterate of 1/chi and the gain, for each scrambled set of points."""
         responses = bends / (1 + variance * chi * bends)
         free, own = (alpha * variance * part.sum(2).mean(1) for part in (responses, responses * along))
         return np.array([task.lam + free, chi * (free - own)])

@@ -33,7 +33,7 @@ LONGEST = 64  # largest number of tokens in a sentence
 
 @dataclass(frozen=True)
 class OptimalResult:
-    """The overlap with the teacher and the test error of the optimal learner at one alpha, with quadrature errors."""
+    """The optimal learner at one alpha: its test error and its overlap with the teacher, with quadrature errors."""
 
     q: Measured  #: squared cosine of the angle between its estimate and Q*
     test_mse: Measured  #: test error of its predictions

@@ -43,7 +43,7 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class Beginning(NamedTuple):
-    """Predictions for the start of training at one alpha, in the limit of large d.
+    """Predictions for the first steps of training at one alpha, in the limit of large d.
 
     They are averages over a finite number of sentences.
     """
@@ -55,9 +55,9 @@ class Beginning(NamedTuple):
     semantic: np.ndarray  #: s along Q*, (N, 2)
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
-        """Compute the average over sentences in the resolvent's equations, at resolvent values G (k,).
+        """Compute the average over sentences that the equations of the resolvent need.
 
-        It is ``alpha E sum signal b/(1 - sigma^2 b G)``. `signal` is (N, 2).
+        It is ``alpha E sum signal b/(1 - sigma^2 b G)``. `signal` is (N, 2), and G (k,) has values of the resolvent.
         """
         b = self.weights
         terms = signal * b / (1 - self.task.sigma**2 * b * np.reshape(G, (-1, 1, 1)))

@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
 
 class TrainableModel(NamedTuple):
-    """The parameters and gradients of a transformer in training, which are all changed in place."""
+    """The parameters and gradients of a transformer; training updates all of these arrays in place."""
 
     named: tuple  #: transformer.Weights, views into `flat`
     flat: np.ndarray  #: parameters, (SIZE,) float32
@@ -287,7 +287,7 @@ def backward(w, sequences, chosen, s, d):
 
 @njit(**NUMBA_OPTIONS)
 def adam(flat, gradient, free, moments, step, rule):
-    """Make one step of Adam, as PyTorch does, for the parameters that are not frozen."""
+    """Take one step of Adam, with PyTorch's update rule, on the parameters that are not frozen."""
     first, second = moments[0], moments[1]
     size = np.float32(rule.rate / (1 - rule.beta1**step))
     root = np.float32(1 / sqrt(1 - rule.beta2**step))

@@ -75,7 +75,7 @@ class Architecture:
 
     @property
     def positions(self) -> np.ndarray:
-        """The coefficient of the positional encoding in each token, u (L,): (1, -1) for two tokens.
+        """The coefficients u (L,) of the positional encoding in the tokens; for two tokens, u = (1, -1).
 
         These coefficients are called position marks. The student reads token a as xi_a + u_a 1_d/sqrt(d).
         """

@@ -42,7 +42,7 @@ class Sentences(TensorRecord):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The allowed numbers of weights of a student, as a tuple of length one.
+        """The number of weights that a student must have, as a tuple with one element.
 
         The tuple is empty if the kind of the value matrix is unknown.
         """

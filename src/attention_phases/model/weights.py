@@ -43,7 +43,7 @@ def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
 
 
 def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the overlaps of several columns of weights with one another, the encoding and the teacher.
+    """Return the overlaps between several columns of weights, and those with the encoding and the teacher.
 
     Sigma is the mean covariance of the tokens. For weights W^T (r, d) they are ``q = W^T Sigma W/d`` (r, r), ``m = W^T
     p/sqrt(d)`` (r,) and ``theta = W^T Sigma Q*/d`` (r, t), where p is the encoding. For the teacher Q*^T (t, d) they

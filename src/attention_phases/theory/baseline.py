@@ -141,7 +141,7 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
 
 
 def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
-    """Return the curvature of the population loss at the best student of a branch, towards the other branch.
+    """Return the curvature of the population loss at the best student of a branch, along the other overlap.
 
     It is the second derivative with respect to m at the semantic student and to kappa at the positional student. If it
     is negative, the student is a saddle for any number of sentences. It is NaN if the best weights are zero, because

@@ -140,7 +140,7 @@ class BranchMap:
         return np.maximum(held[0], held[-1])
 
     def is_pulled(self, averages: Averages) -> bool:
-        """Return whether the displacements of the clusters make an overlap nonzero that vanishes on this branch.
+        """Return whether clusters of tokens induce an overlap that would otherwise vanish on this branch.
 
         The branch is then not a solution. This happens if clusters are displaced along the teacher, and some
         cluster has no mirror image.

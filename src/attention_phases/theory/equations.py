@@ -40,7 +40,7 @@ class Scalars(NamedTuple):
 
 
 class Overlaps(NamedTuple):
-    """The overlaps of any student, as arrays with an optional first axis for scrambled sets of quadrature points."""
+    """The overlaps of a student of any architecture, with an optional first axis for scrambled quadrature sets."""
 
     q: Any  #: (k, r, r), overlaps of the columns of weights with each other
     m: Any  #: (r,), overlaps with the positional encoding
@@ -55,7 +55,7 @@ class Overlaps(NamedTuple):
 
     @property
     def scalars(self) -> Scalars:
-        """The overlaps as scalars, for one student column, one teacher column and one distribution of the tokens."""
+        """The overlaps as scalars, if student and teacher have one column of weights and tokens have one distribution."""
         values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
         return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
 

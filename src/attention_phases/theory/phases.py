@@ -1,4 +1,4 @@
-"""The phase diagram: the student with the lower training loss at each omega and alpha."""
+"""The phase diagram: which of the two minima has the lower training loss at each omega and alpha."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -79,7 +79,7 @@ class Setting:
 
     @property
     def fields(self) -> int:
-        """The number L r of the student's fields for one sentence."""
+        """The number of the student's fields per sentence, ``L r``."""
         return self.architecture.tokens * self.architecture.rank
 
     @property
@@ -205,7 +205,7 @@ def solve_linear(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def inverse(A: np.ndarray, least: float) -> np.ndarray:
-    """Invert symmetric matrices whose eigenvalues are first raised to at least `least`."""
+    """Invert symmetric matrices after replacing eigenvalues below `least` by `least`."""
     if A.shape[-1] == 1:
         return 1 / np.maximum(A, least)
     values, axes = np.linalg.eigh(A)

@@ -208,7 +208,7 @@ def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: flo
 
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
-    """Return whether a root is found: the residual or the distance to the root is small enough.
+    """Return whether a root is found: the residual, or the estimated distance to the root, is small enough.
 
     The residual must be at most `TOLERANCE`, or the distance far below the standard error in each coordinate.
 

@@ -115,7 +115,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
 
 @dataclass(frozen=True)
 class Fit:
-    """A trained student, with its training loss and convergence."""
+    """A trained student, with its training loss and whether training converged."""
 
     weights: Tensor = field(repr=False)  #: final weights (p,)
     train_loss: float  #: training loss R/d

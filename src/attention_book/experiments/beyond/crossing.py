@@ -1,4 +1,4 @@
-"""The alpha at which the training losses from the semantic and the positional start cross, for several d.
+"""The alpha at which the training losses reached from semantic and positional starts cross, for several d.
 
 Experiments:
     crossing: Both starts around the crossing of the training losses, with control variates, in growing dimension.

@@ -149,7 +149,7 @@ def _labels(distances):
 
 
 def valley_runs(cell):
-    """Return the rows of a `ValleyCell` in every cyclic order, to be used as if they were repeated runs.
+    """Return all cyclic permutations of the rows of a `ValleyCell`, which stand in for repeated runs.
 
     Runs must begin at displaced starts, and the starts of the cell are displaced already.
     """

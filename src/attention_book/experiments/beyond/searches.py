@@ -18,7 +18,7 @@ TRIAL_GRADIENT = 1e-3  # gradient at which a trial descent ends; its loss is the
 
 
 def hop(data: Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:
-    """Search for lower minima by leaving out one sentence at a time, until no omission leads to a lower one.
+    """Search for lower minima: minimise without one sentence, then with all, until no omission helps.
 
     One sentence is left out and the student is trained. Then the sentence is put back and the student is trained again.
     If this ends in a lower minimum, the search continues there. The sentences with the largest misfits come first, and

@@ -25,7 +25,7 @@ TEST_INTERVAL = 5  # number of epochs between two tests, after the first `EXCHAN
 
 
 def seeds(cell):
-    """Return independent seeds for the data, the start, the noise, and the order of each epoch.
+    """Return independent seeds for the data, the initial weights, the noise, and the shuffling in each epoch.
 
     Both variants have the same seeds. A control has the seeds of the run of the experiment "histogram" that it
     repeats.
@@ -94,7 +94,7 @@ def run_of(cell, seed):
 
 
 def train_exchanged(cell):
-    """Train a transformer from the start of one run on the data of another, and return a row for each tested epoch.
+    """Train a transformer from the initial weights of one run on the data of another; return a row per tested epoch.
 
     The tested epochs are all epochs up to the fourth, then every fifth epoch, and the last epoch.
 

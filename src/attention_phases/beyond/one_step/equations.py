@@ -101,9 +101,10 @@ class Fields(NamedTuple):
 
     @classmethod
     def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
-        """Return the fields at the quadrature points `net` (N, 6).
+        """Compute the fields at given quadrature points.
 
-        The columns of the net are xi, zeta and a vector in the plane, whose angle rotates the inner points `inner`.
+        The quadrature points `net` are (N, 6). Their columns are xi, zeta and a vector in the plane, whose angle rotates
+        the inner points `inner`.
         """
         xi, zeta, turn = net.T.reshape(3, 2, -1)
         cosine, sine = turn / np.hypot(*turn)
@@ -115,7 +116,7 @@ class Fields(NamedTuple):
         return cls(xi, zeta, z, outer[:, None], teacher_fit(task, aligned * xi + rest * zeta)[:, None])
 
     def forces(self, task: Task, valley: Valley, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the forces (minus the gradient of the Moreau envelope) and the envelope at given inner fields.
+        """Return minus the gradient of the Moreau envelope (the forces), and the envelope, at given fields.
 
         The forces r = (h* - w)/V and the inner fields z are (2, K, N), and the envelope M is (K, N).
         """
@@ -182,7 +183,7 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
 
 
 def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
-    """Return the denominators D and D0, clipped to positive values in case a large step made them negative.
+    """Return the denominators D and D0 of the equations, clipped to positive values in case a step was too large.
 
     They are ``D = lambda + sigma^2 V_hat`` and ``D0 = D - y sigma^2 (q1_hat - q0_hat)``.
     """
@@ -260,7 +261,7 @@ class BrokenBranch:
         return average(self.task, self.unpack(x), points)
 
     def step(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
-        """Return the coordinates after one state-evolution step from x, given the averages over the fields at x."""
+        """Return the order parameters after one state-evolution step, as coordinates (n,)."""
         return self.pack(update(self.task, self.y, conjugates(self.task, self.alpha, self.unpack(x), averages)))
 
     def losses(self, x: np.ndarray, averages: InnerAverages) -> tuple:
@@ -273,7 +274,7 @@ class BrokenBranch:
 
 @dataclass
 class SplitBranch(BrokenBranch):
-    """The replica-symmetric equations (y = 0), on the quadrature points of a solution with broken symmetry.
+    """The replica-symmetric equations (y = 0), evaluated at the quadrature points of a solution with broken symmetry.
 
     The fields have the same ratio of inner to outer parts as in the broken solution.
     """

@@ -61,12 +61,12 @@ class OneStep:
 
     @property
     def solved(self) -> bool:
-        """Whether the equations are solved at this y, which need not maximise Phi."""
+        """Whether the solver found a solution at this y, even if y does not maximise Phi."""
         return self.reason in ("", NO_MAXIMUM)
 
     @property
     def quantities(self) -> dict[str, float]:
-        """A dictionary with the order parameters, Phi, e, Sigma, and the shift of Phi by symmetry breaking."""
+        """A dictionary of Phi, e, Sigma, the shift of Phi due to symmetry breaking, and the order parameters."""
         return _quantities_by_name(self.valley, self.phi, self.energy, self.shift)
 
     @property

@@ -17,7 +17,7 @@ NO_SYMMETRIC_THRESHOLD = "no replica-symmetric threshold"
 
 
 class MovedThreshold(NamedTuple):
-    """A replica-symmetric threshold, and its shift by symmetry breaking. The shift has a much smaller error."""
+    """A replica-symmetric threshold, and its shift due to symmetry breaking. The shift has a much smaller error."""
 
     symmetric: Threshold  #: threshold without symmetry breaking
     shift: Measured  #: shift of alpha; NaN if it was not found
@@ -26,7 +26,7 @@ class MovedThreshold(NamedTuple):
 
 
 def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return alpha_c, where the branches have equal training losses, and its shift by replica symmetry breaking.
+    """Return alpha_c, where the branches have equal training losses, and its shift due to symmetry breaking.
 
     alpha_c is replica-symmetric. At the shifted alpha_c the ground states of both branches have equal losses. The shift
     is one step of Newton's method from the replica-symmetric alpha_c, where the difference of the two losses equals the
@@ -52,7 +52,7 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
 
 
 def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
-    """Return alpha_l, where semantic and linear test errors are equal, and its shift by replica symmetry breaking.
+    """Return alpha_l, where semantic and linear test errors are equal, and its shift due to symmetry breaking.
 
     alpha_l is replica-symmetric. At the shifted alpha_l the lowest semantic minima predict as well as the linear model.
     """
@@ -73,7 +73,7 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
 
 
 def linear_shift(task: Task, slope: float, ground: OneStep, typical: OneStep) -> Measured:
-    """Return the shift of alpha_l if the lowest minima replace the replica-symmetric solution.
+    """Return how far alpha_l shifts if it is computed from the lowest minima, not the replica-symmetric solution.
 
     The test error of a minimum with self-overlap q1 is the test error of a student with these overlaps. The test error
     of the solution at y = 0, which has the replica-symmetric overlaps on the same points, is subtracted. The error is

@@ -36,7 +36,7 @@ def objective(e1, e2, h1, h2, w1, w2, V, variance):
 
 @njit(cache=True)
 def derivatives(s1, s2, h1, h2, t1, t2, variance):
-    """Return the gradient and the Hessian of the loss, given the fields h and their attention.
+    """Return the gradient and the Hessian of the loss, given the fields h and the attention computed from them.
 
     The result has the entries 1, 2 and 11, 12, 22. The attention S_aa at h is s_a.
     """
@@ -119,7 +119,7 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def starts(w1, w2, t1, t2):
-    """Return five starting points for descents, without the cavity fields w.
+    """Return the five starting points of descents other than the cavity fields w.
 
     Two starts fit both rows of the teacher, or come close if no fields fit both, because the scores have the sum
     (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero. One start has equal fields, for
@@ -161,9 +161,9 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """Find the lowest minimum of the Moreau objective by descents from the two minima of a similar problem.
+    """Find the lowest minimum of the Moreau objective by descents from two minima found for similar parameters.
 
-    The function also returns the `hessian` at this minimum. The minima of the similar problem are `kept` (2, 2), and
+    The function also returns the `hessian` at this minimum. These minima are `kept` (2, 2), and
     the second of them may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
