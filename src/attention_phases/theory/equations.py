@@ -55,7 +55,7 @@ class Overlaps(NamedTuple):
 
     @property
     def scalars(self) -> Scalars:
-        """The overlaps as scalars, if student and teacher have one column of weights and tokens have one distribution."""
+        """The overlaps as scalars, if student and teacher have one column of weights and all tokens one law."""
         values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
         return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
 

@@ -103,8 +103,8 @@ class Fields(NamedTuple):
     def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
         """Compute the fields at given quadrature points.
 
-        The quadrature points `net` are (N, 6). Their columns are xi, zeta and a vector in the plane, whose angle rotates
-        the inner points `inner`.
+        The quadrature points `net` are (N, 6). Their columns are xi, zeta and a vector in the plane, whose angle
+        rotates the inner points `inner`.
         """
         xi, zeta, turn = net.T.reshape(3, 2, -1)
         cosine, sine = turn / np.hypot(*turn)
