@@ -204,7 +204,7 @@ class OnNets:
 
 @dataclass(frozen=True)
 class LineCell(OnNets):
-    """A cell (one unit of an experiment) that computes only thresholds, or theoretical results at several alphas.
+    """A cell (one unit of an experiment) that computes theoretical results at several alphas, or just the thresholds.
 
     It computes thresholds alone if it has no alphas. The worker is `standard_line`.
 

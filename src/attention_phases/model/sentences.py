@@ -195,7 +195,7 @@ def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
 
 
 def moments(left: Tensor, right: Tensor) -> np.ndarray:
-    """Return the sum of a b^T/d over all sentences, given two arrays of tokens a and b.
+    """Return the sum over all sentences of ``a b^T/d`` for two arrays of tokens, ``a`` and ``b``.
 
     The tokens are (L, n, d), and the sum is (L, L).
     """

@@ -102,7 +102,7 @@ def _evaluate(risk: Risk, data: LabelledData, weights: Tensor) -> tuple[Tensor, 
 
 @torch_defaults()
 def data_set(task: Task, alpha: float, d: int, seed: int = 0, device: str = "cpu") -> LabelledData:
-    """Return the sentences, labels and teacher of ``train(task, alpha, d, seeds=[seed])`` as tensors.
+    """Return as tensors the sentences, labels and teacher that ``train(task, alpha, d, seeds=[seed])`` uses.
 
     >>> from attention_phases import Task, data_set
     >>> data = data_set(Task(omega=0.3), alpha=1.5, d=40, seed=0)

@@ -43,7 +43,7 @@ def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=opt
 
 
 def step_to_lowest(data, lam, starts, rng):
-    """Return the weights after one gradient step, with the step size that lowers the risk most."""
+    """Take one gradient step, of the size that lowers the risk most, and return the weights."""
     return torch.stack([_step_of_one(data, lam, start) for start in starts])
 
 

@@ -184,9 +184,10 @@ class CountingCell:
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """A cell (one unit of an experiment) that trains a transformer from one run's start on another run's data.
+    """A cell (one unit of an experiment) that trains a transformer with swapped initial weights or data.
 
-    The two runs may also be the same.
+    It starts from the initial weights of one run and is trained on the data of another. The two runs may also be the
+    same.
 
     Columns:
         variant: which part of the transformer is frozen at first

@@ -323,7 +323,7 @@ class Root(NamedTuple):
 
 
 def nested_nets(points: np.ndarray) -> list[Net]:
-    """Return nested sets of quadrature points in ascending size: subsets for derivatives, then the full set.
+    """Return nested sets of quadrature points, smallest first; derivatives use the subsets, not the full set.
 
     points: (scrambles, N, 6)
     """

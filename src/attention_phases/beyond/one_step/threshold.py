@@ -73,7 +73,7 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
 
 
 def linear_shift(task: Task, slope: float, ground: OneStep, typical: OneStep) -> Measured:
-    """Return how far alpha_l shifts if it is computed from the lowest minima, not the replica-symmetric solution.
+    """Return the shift of alpha_l if the lowest minima of the loss replace the replica-symmetric solution.
 
     The test error of a minimum with self-overlap q1 is the test error of a student with these overlaps. The test error
     of the solution at y = 0, which has the replica-symmetric overlaps on the same points, is subtracted. The error is

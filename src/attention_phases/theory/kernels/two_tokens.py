@@ -119,7 +119,7 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def starts(w1, w2, t1, t2):
-    """Return the five starting points of descents other than the cavity fields w.
+    """Return five points from which descents start, besides the cavity fields w.
 
     Two starts fit both rows of the teacher, or come close if no fields fit both, because the scores have the sum
     (h_1 - h_2)^2 and the difference h_1^2 - h_2^2. Two starts have one field at zero. One start has equal fields, for
