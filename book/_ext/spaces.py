@@ -1,4 +1,4 @@
-"""The no-break space between a number and its per cent sign, which keeps both on one line."""
+"""No-break spaces that keep a number, its per cent sign, and the formula that it belongs to on one line."""
 
 from docutils import nodes
 
@@ -11,7 +11,11 @@ def setup(app):
 
 
 def join(app, doctree, page):
-    """Put a no-break space before each per cent sign of the text, but not in code and in formulas."""
+    """Put a no-break space before each per cent sign, and after each formula that ends with "=", but not in code."""
     for text in [*doctree.findall(nodes.Text)]:
-        if " %" in text and not isinstance(text.parent, VERBATIM):
-            text.parent.replace(text, nodes.Text(text.replace(" %", "\u00a0%")))
+        if not isinstance(text.parent, VERBATIM):
+            before = text.parent[: text.parent.index(text)]
+            is_value = before and isinstance(before[-1], nodes.math) and before[-1].astext().endswith("=")
+            joined = text.replace(" ", "\u00a0", 1) if is_value and text.startswith(" ") else text
+            if (joined := joined.replace(" %", "\u00a0%")) != text:
+                text.parent.replace(text, nodes.Text(joined))
