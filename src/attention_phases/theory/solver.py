@@ -170,18 +170,18 @@ def solve_model(
     The points are (scrambles, N, dimensions). A damped iteration on few points, or a `start`, gives a point close to
     the fixed point. Powell's hybrid method on all points then finds the fixed point.
     """
-    few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
+    few = Net(points[:SCRAMBLES, : model.rough_points], model.fields)
     net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # if a value is not finite, the solution has the reason `NO_CONVERGENCE`
         if start is None:
             x = model.pack(model.start())  # a point in the basin of the branch
-            last, share = 0 * x, 1 - model.rough.kept
+            last, share = 0 * x, 1 - model.kept
             for _ in range(DAMPED_STEPS):
                 move, _ = displacement(model, x, few)
                 if move @ last < -(last @ last):  # each step overshoots more than the last
                     share /= 2
                 x, last = x + share * move, move
-                if np.abs(move).max() < model.rough.near:
+                if np.abs(move).max() < model.near:
                     break
             near, _ = _polish(model, x, few)
         else:
