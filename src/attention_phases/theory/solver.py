@@ -162,9 +162,7 @@ def _lies_on(model: BranchMap, start: Any) -> bool:
     return bool(np.isfinite(x).all() and (np.abs(x[model.own]) > 0).all())
 
 
-def solve_model(
-    model: BranchMap, points: np.ndarray, start: Any = None, report: Callable[[int], object] | None = None
-) -> Solution:
+def solve_model(model: BranchMap, points: np.ndarray, start: Any, report: Callable[[int], object] | None) -> Solution:
     """Find the fixed point of the state evolution on one branch, with given quadrature points.
 
     The points are (scrambles, N, dimensions). A damped iteration on few points, or a `start`, gives a point close to
@@ -271,10 +269,8 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
     train_loss, free_energy = map(float, model.losses(x, pooled))
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *given.moves.ravel()]).all()
-    reason, points = (
-        _reason_against(model, x, averages, judged, noisy) if finite else NO_CONVERGENCE,
-        net.points.shape[1],
-    )
+    reason = _reason_against(model, x, averages, judged, noisy) if finite else NO_CONVERGENCE
+    points = net.points.shape[1]
     if finite and reason == NO_CONVERGENCE:
         reason += f": try more points than {points}, or another seed"
     if reason == NO_RESOLUTION:
