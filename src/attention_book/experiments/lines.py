@@ -86,7 +86,7 @@ def standard_line(cell) -> list[dict]:
         rows += [{**mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
-            limit = border(task, branch, branches[branch].table, end, points=for_numbers, **quadrature)
+            limit = border(task, branch, branches[branch], end, points=for_numbers, **quadrature)
             rows.append(mark(f"{branch} border", limit))
     return rows
 
