@@ -144,8 +144,7 @@ def threshold(
     if not place.exists:
         rough = _search(gap_at, min(points, ROUGH_POINTS))
         place = _refine(gap_at, rough, points) if rough.exists else rough
-    asked = {"task": task, "kind": kind, "points": points, **options}
-    return replace(place, origin=origin_of(**asked))
+    return replace(place, origin=origin_of(task=task, kind=kind, points=points, **options))
 
 
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
