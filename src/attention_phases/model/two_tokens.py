@@ -34,11 +34,6 @@ class Dataset(TensorRecord):
     teacher: Tensor = field(repr=False)  #: teacher Q*, (d,)
 
     @property
-    def d(self) -> int:
-        """The embedding dimension d."""
-        return self.inputs.shape[2]
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """The possible total numbers of weights of a student: d or 2 d, for one or two columns."""
         return self.d, 2 * self.d
