@@ -8,12 +8,11 @@ computed on the same points.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import exp, log, sqrt
 
 import numpy as np
 
-from ...errors import BadInput, check_choice, check_positive, check_real
+from ...errors import BadInput, check_choice, check_kind, check_positive, check_real
 from ...measured import standard_error
 from ...quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ...task import Task
@@ -88,6 +87,7 @@ def one_step(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
+    report: Callable[[], object] | None = None,
 ) -> OneStep:
     """Find the ground state, or the solution at a given y, with one step of replica symmetry breaking.
 
@@ -100,7 +100,10 @@ def one_step(
         points, scrambles, seed: quadrature of the outer fields, see `gaussian_points`; the default of points is
             `usual_points` of "one step". The noise of Phi grows with y. If Phi rises by less than about 5e-7, its
             maximum cannot be found with the usual number of points, but can with four times as many.
+        report: function that is called after each root. All roots take about the same time. There are two roots at a
+            given y and six for most ground states.
     """
+    check_kind("report", report, Callable | None)
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:
@@ -116,7 +119,13 @@ def one_step(
     valley = _widen(model, symmetric.overlaps, nets[0].points)
     if valley.gap == 0:
         return _unbroken(symmetric, y)
-    root_near = partial(equations.find_root, nets=nets)
+
+    def root_near(model: BrokenBranch, x: np.ndarray) -> Root:
+        root = equations.find_root(model, x, nets)
+        if report:
+            report()
+        return root
+
     rough = powell(lambda x: displacement(model, x, nets[0])[0], model.pack(valley), maxfev=60, xtol=TOLERANCE)
     root, reason = root_near(model, rough.x), ""
     if y is None and root.settled:
