@@ -303,7 +303,7 @@ class Root(NamedTuple):
     moves: np.ndarray  #: (n, scrambles), displacement of the root of each scramble
     energies: np.ndarray  #: (scrambles,), training loss of each scramble
     log_y: np.ndarray  #: (scrambles,), shift of log y for each scramble, which is zero if y is given
-    residual: float  #: largest change of a coordinate in one more step of the map
+    residual: float  #: residual as in `OneStep`
     settled: bool  #: whether x solves the equations
     present: bool  #: whether the overlap that defines the branch differs from zero
 

@@ -44,11 +44,13 @@ class OneStep:
     energy: float  #: e = d(y Phi)/dy, the training loss of the minima
     shift: float  #: Phi minus the replica-symmetric training loss
     slope: float  #: derivative dPhi/dalpha
+    residual: float  #: largest change of a coordinate of `BrokenBranch` in one more step of the map
     #: Why the solution failed; empty if it converged. `NO_CONVERGENCE` and `BRANCH_END` have the meaning that they have
     #: for `Solution`, and also apply to the replica-symmetric solution from which the search starts. `GAP_CLOSED`: the
     #: gap converged to zero, although it was positive at first. `NO_MAXIMUM`: no maximum of Phi was found, because Phi
     #: was not found to decrease on both sides of a ground state.
     reason: str
+    iterations: int  #: evaluations of the map
     #: Everything in `quantities` for each scramble (scrambles,), up to a constant; e and Sigma are at the mean y.
     spread: dict[str, np.ndarray] = field(repr=False)
 
@@ -135,7 +137,7 @@ def one_step(
         return replace(_unbroken(symmetric, y), reason=NO_CONVERGENCE)
     split = SplitBranch(task, alpha, branch, 0.0, share)
     beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)))
-    return _describe(root, beside, reason)
+    return _describe(root, beside, reason, iterations=sum(net.calls for net in nets))
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
@@ -197,7 +199,7 @@ def _summit(below: Root, centre: Root, above: Root, root_near: Callable) -> Root
     return top._replace(moves=top.moves + np.outer(drift, log_y), log_y=log_y)
 
 
-def _describe(root: Root, beside: Root, reason: str) -> OneStep:
+def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep:
     """Convert a root of the equations to a `OneStep` solution.
 
     beside: the replica-symmetric root on the same points
@@ -217,7 +219,9 @@ def _describe(root: Root, beside: Root, reason: str) -> OneStep:
         energy=root.energy,
         shift=root.phi - beside.phi,
         slope=float(root.averages.free.mean()),
+        residual=root.residual,
         reason=reason,
+        iterations=iterations,
         spread=spread | {"y": valley.y * root.log_y},
     )
 
@@ -234,8 +238,10 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         energy=symmetric.train_loss,
         shift=0.0,
         slope=symmetric.train_slope,
+        residual=symmetric.residual,
         # An overlap that is zero within its error counts as the end of the branch, as in `Root.present`.
         reason=BRANCH_END if symmetric.reason.startswith(NO_RESOLUTION) else symmetric.reason.partition(":")[0],
+        iterations=symmetric.iterations,
         spread=_quantities_by_name(moved, losses, losses, none),
     )
 
