@@ -178,7 +178,7 @@ CLUSTERS = ((0.5, (0.3, -0.3), (0.2, 0.1)), (0.5, (-0.3, 0.3), (0.0, 0.1)))
 def test_a_data_set_that_is_drawn_in_chunks_is_the_same_and_so_is_what_is_drawn_next(task, monkeypatch):
     def drawn():
         rng = np.random.default_rng(3)
-        return sample(task, 1.55, 20, rng), rng.standard_normal(5).tolist(), data_set(task, 1.55, 20)
+        return two_tokens.sample(task, 1.55, 20, rng), rng.standard_normal(5).tolist(), data_set(task, 1.55, 20)
 
     whole, after, tensors = drawn()
     # Chunks of 8 of the 31 sentences, with seven in the last chunk.

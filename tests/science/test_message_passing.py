@@ -76,7 +76,7 @@ def test_its_course_is_the_state_evolution():
 
 def test_the_modes_are_those_of_the_map():
     solution = solve(TASK, 2.0, "semantic", 2**9, 8)
-    values, errors = modes(TASK, 2.0, "semantic", solution.overlaps, 2**9, 8)
+    values, errors = modes(TASK, 2.0, "semantic", solution.overlaps, 2**9)
     start = solution.overlaps._replace(V=solution.overlaps.V * 1.02)
     steps = np.diff(state_evolution(TASK, 2.0, start, 8, 2**9)[:, 3])[4:]  # by then only the leading mode is left
     ratios = steps[1:] / steps[:-1]

@@ -86,7 +86,7 @@ def standard_line(cell) -> list[dict]:
         rows += [{**mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
-            limit = border(task, branch, branches[branch].table, end, points=for_numbers, **quadrature)
+            limit = border(task, branch, branches[branch], end, points=for_numbers, **quadrature)
             rows.append(mark(f"{branch} border", limit))
     return rows
 
@@ -151,8 +151,8 @@ def _gap_rows(branches):
     rows = []
     for name, branch in (("gap", "semantic"), ("symmetric gap", "symmetric")):
         if branch in branches and "positional" in branches:
-            table = loss_gap(branches[branch], branches["positional"]).dropna(axis=1)  # some branches have no gain
-            rows += [{"what": name, **row} for row in table.to_dict("records")]
+            gaps = loss_gap(branches[branch], branches["positional"])
+            rows += [{"what": name, **prune(row)} for row in gaps]  # some branches have no gain
     return rows
 
 

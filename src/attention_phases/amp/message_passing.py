@@ -259,10 +259,9 @@ def iterate(
     check_count("steps", steps)
     check_kind("report", report, Callable | None)
     data = limiting_data(task, data)  # leaves a training set that is already in its limiting form unchanged
-    teacher = data.teacher
 
     def measured(state: State, change: float) -> dict[str, float]:
-        point = overlaps(task, torch.from_numpy(state.weights), teacher)
+        point = overlaps(task, torch.from_numpy(state.weights), data.teacher)
         return point.named | {"V": state.V, "change": change}
 
     history = [measured(state, np.inf)]

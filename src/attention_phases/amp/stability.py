@@ -27,16 +27,14 @@ RESPONSE_STEPS = 1000  # number of iterations of chi, starting at 0, in `gain_wi
 HALVINGS = 6  # number of times the distance is halved; the first copies share only their overlap with the teacher
 
 
-def modes(
-    task: Task, alpha: float, branch: str, overlaps: Scalars, points: int, scrambles=SCRAMBLES
-) -> tuple[np.ndarray, np.ndarray]:
+def modes(task: Task, alpha: float, branch: str, overlaps: Scalars, points: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of the linearised state-evolution map of one branch, and their standard errors.
 
     Both are (3,). The eigenvalues are the factors of collective deviations per iteration, sorted by descending modulus.
     The factor of the overlap that is zero on the branch is the gain, and is not among the eigenvalues.
     """
     model = BranchMap(task, alpha, branch)
-    x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)
+    x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points), model.fields)
     net.averages(model, x)  # stores the minima at the fixed point, from which the derivatives then start
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
 
@@ -90,9 +88,7 @@ def gains(
     return sqrt(2 / q) * own * shares, np.array(by_share).T
 
 
-def gain_without_jumps(
-    task: Task, alpha: float, overlaps: Scalars, points: int, scrambles: int = SCRAMBLES
-) -> Measured:
+def gain_without_jumps(task: Task, alpha: float, overlaps: Scalars, points: int) -> Measured:
     """Return the growth factor of a small overlap with the teacher at a positional solution.
 
     The jumps of the proximal points are ignored. If each sentence remains at its proximal point, fields respond with
@@ -102,7 +98,7 @@ def gain_without_jumps(
     student close to the positional solution does not move towards the teacher. See `Solution` for the gain with jumps.
     """
     variance, usual, parts = task.sigma**2, overlaps.V / task.sigma**2, []
-    for net in gaussian_points(points, scrambles):
+    for net in gaussian_points(points):
         z, noise = net.T.reshape(2, 2, -1)
         targets = teacher_fit(task, task.sigma * z)
         w = np.array([[overlaps.m], [-overlaps.m]]) + sqrt(overlaps.q) * noise

@@ -85,9 +85,8 @@ def trained_mask(variant: str) -> np.ndarray:
     """
     mask = np.ones(SIZE, np.float32)
     weights = views(mask)
-    unread = {"semantic": np.s_[HALF_DIMENSION:], "positional": np.s_[:HALF_DIMENSION]}[
-        check_choice("variant", variant, VARIANTS)
-    ]
+    check_choice("variant", variant, VARIANTS)
+    unread = np.s_[HALF_DIMENSION:] if variant == "semantic" else np.s_[:HALF_DIMENSION]
     weights.token[:, HALF_DIMENSION:] = 0
     weights.position[:, :HALF_DIMENSION] = 0
     weights.query[:, unread] = 0
@@ -259,9 +258,8 @@ def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
     The rows are dictionaries with `count`, `places` and `right`.
     """
     places = np.bincount(sequences.counts.ravel(), minlength=LENGTH + 1)
-    right = np.bincount(
-        sequences.counts[predicted_counts(flat, sequences.tokens) == sequences.counts], minlength=LENGTH + 1
-    )
+    correct = predicted_counts(flat, sequences.tokens) == sequences.counts
+    right = np.bincount(sequences.counts[correct], minlength=LENGTH + 1)
     return [{"count": count, "places": places[count], "right": right[count]} for count in range(1, LENGTH + 1)]
 
 

@@ -69,16 +69,16 @@ def test_error(
         # The fields determine the component of xi in the plane of Q and Q*. The square of this component is sigma^2
         # (xi^2 + zeta^2), not its mean 2 sigma^2.
         plane = sum((_mix(miss, part) ** 2).sum(0) for part in (xi, zeta))
-        squares += (
-            variance * plane - 2 * squares + _encoding_contribution(task, student, miss, by_xi * xi + by_zeta * zeta)
-        ) / d
+        # The encoding in the output is c u 1_d/sqrt(d) with u = (1, -1). Given the fields, the tokens have this mean
+        # component along 1_d/sqrt(d).
+        along, passed = by_xi * xi + by_zeta * zeta, student[:, 0] - student[:, 1]
+        of_encoding = ((task.encoding * passed) ** 2 - 2 * passed * _mix(miss, along)).sum(0)
+        squares += (variance * plane - 2 * squares + of_encoding) / d
     per_scramble = squares.mean(1) / 2
     return Measured(float(per_scramble.mean()), standard_error(per_scramble))
 
 
-def _tested_overlaps(
-    task: Task, overlaps: Any, d: float, trained: Task | None
-) -> tuple[float, float, float, float, float]:
+def _tested_overlaps(task: Task, overlaps: Any, d: float, trained: Task | None) -> tuple[float, ...]:
     """Check the overlaps of a student, and convert them to the task on which it is tested.
 
     The results are q, m, theta, rho and m_teacher; see `test_error`.
@@ -109,17 +109,6 @@ def _tested_overlaps(
     if theta**2 > 4 * q * rho:  # the factor 4 allows for the fluctuating length of a teacher at finite d
         raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")
     return q, m, theta, rho, m_teacher
-
-
-def _encoding_contribution(task: Task, student: np.ndarray, miss: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """Return the contribution of the positional encoding in the output to the squared error, times d.
-
-    The encoding is c u 1_d/sqrt(d) with u = (1, -1).
-
-    along: mean component of the tokens along 1_d/sqrt(d), given the fields (2, scrambles, points)
-    """
-    passed = student[:, 0] - student[:, 1]
-    return ((task.encoding * passed) ** 2 - 2 * passed * _mix(miss, along)).sum(0)
 
 
 def _mix(matrices: np.ndarray, fields: np.ndarray) -> np.ndarray:

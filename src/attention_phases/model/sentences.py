@@ -29,6 +29,13 @@ LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 class TensorRecord:
     """A dataclass whose tensors all have the same type and are on the same device. A record is equal only to itself."""
 
+    inputs: Tensor  #: tokens x/sqrt(d), along the last axis
+
+    @property
+    def d(self) -> int:
+        """The embedding dimension d."""
+        return self.inputs.shape[-1]
+
     def to(self, *where: Any) -> Self:
         """Return a copy on a different device, or in float32 or float64.
 

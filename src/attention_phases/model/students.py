@@ -36,11 +36,6 @@ class Sentences(TensorRecord):
     value: str  #: kind of the student's value matrix, see `architectures.Form`
 
     @property
-    def d(self) -> int:
-        """The embedding dimension d."""
-        return self.inputs.shape[1]
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """The number of weights that a student must have, as a tuple with one element.
 

@@ -8,6 +8,7 @@ of size d.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -31,11 +32,6 @@ class Dataset(TensorRecord):
     gram: np.ndarray = field(repr=False)  #: sum over sentences of x x^T/d, (2, 2), for the linear model
     cross: np.ndarray = field(repr=False)  #: sum of Y xi x^T/d
     teacher: Tensor = field(repr=False)  #: teacher Q*, (d,)
-
-    @property
-    def d(self) -> int:
-        """The embedding dimension d."""
-        return self.inputs.shape[2]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -67,21 +63,18 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
 
 def join(parts: Iterator[Chunk], n: int, device: str) -> Chunk:
     """Join the parts of a training set of `n` sentences, without a second copy of its tensors."""
-    whole = next(parts).to(device)
-    done = len(whole.targets)
-    if done == n:
-        return whole
-    first = {name: value for name, value in vars(whole).items() if torch.is_tensor(value) and name != "teacher"}
-    room = {name: torch.empty(n, *value.shape[1:], device=device) for name, value in first.items()}
-    for name, place in room.items():
-        place[:done] = first[name]
-    for part in parts:
+    first = next(parts).to(device)
+    if len(first.targets) == n:
+        return first
+    tensors = {name: value for name, value in vars(first).items() if torch.is_tensor(value) and name != "teacher"}
+    room = {name: torch.empty(n, *value.shape[1:], device=device) for name, value in tensors.items()}
+    sums, done = dict.fromkeys(("floor", "gram", "cross"), 0.0), 0
+    for part in chain([first], parts):
         for name, place in room.items():
             place[done : done + len(part.targets)] = getattr(part, name)
         done += len(part.targets)
-        sums = {name: getattr(whole, name) + getattr(part, name) for name in ("floor", "gram", "cross")}
-        whole = replace(whole, **sums)
-    return replace(whole, **room)
+        sums = {name: value + getattr(part, name) for name, value in sums.items()}
+    return replace(first, **room, **sums)
 
 
 def reduce_sentences(x: Tensor, goal: Tensor, teacher: Tensor) -> Dataset:

@@ -9,7 +9,7 @@ always confirms the fixed point, and the iteration continues if that search disa
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,10 +50,9 @@ class BranchMap:
     alpha: float  #: sample complexity
     branch: str  #: name of the branch
     architecture: Architecture = STANDARD  #: the student and its sentences
-    general: bool = False  #: see `Setting`
 
     def __post_init__(self) -> None:
-        self.setting = Setting(self.task, self.architecture, self.general)
+        self.setting = Setting(self.task, self.architecture)
         form = check_choice("architecture", self.architecture.form, tuple(OVERLAP_PATTERNS))
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
         branches = [name for name, (along, _) in OVERLAP_PATTERNS[form].items() if max(along) <= teachers]
@@ -66,10 +65,12 @@ class BranchMap:
         self.places = np.flatnonzero(places)
         self.own = slice(2 * len(self.lower[0]), None)
         self.fields, self.dimensions = self.setting.fields, self.setting.dimensions
-        # On a branch that overlaps with the positions the iteration oscillates, with eigenvalues of -10 for the
-        # standard student. The damping must then be stronger.
-        points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
-        self.rough = RoughIteration(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
+        # For the damped iteration that approaches a fixed point: the points per scramble, the largest change of a
+        # coordinate at which Powell's method takes over, and the share of the old coordinates that each step keeps. On
+        # a branch that overlaps with the positions the iteration oscillates, with eigenvalues of -10 for the standard
+        # student. The damping must then be stronger.
+        self.rough_points, self.near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
+        self.kept = 0.9 if any(places) or self.branch == "symmetric" else 0.5
 
     def start(self) -> Overlaps:
         """Return initial overlaps in the basin of attraction of the branch, close to the teacher or to the encoding."""
@@ -178,15 +179,6 @@ class BranchMap:
         hats = self.hats(x, averages)
         free = equations.free_energy(self.setting, self.alpha, self.unpack(x), hats, averages.moreau)
         return self.alpha * averages.fitted_loss + equations.penalty(self.setting, hats), free
-
-
-class RoughIteration(NamedTuple):
-    """The settings of the damped iteration that approaches a fixed point."""
-
-    points: int  #: points per scramble
-    kept: float  #: share of the old coordinates that each step keeps
-    near: float  #: largest change of a coordinate at which Powell's method takes over
-    scrambles: int = 16  #: number of scrambles
 
 
 class Net:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from math import exp, isnan, log, tanh
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from .equations import Overlaps, Scalars, average
 from .setting import Setting
 from .solver import BRANCH_END, NO_CONVERGENCE, NO_RESOLUTION, STEP, Solution, derivatives, solve
 from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The equations are solved at these values of the overlap that defines a branch. `APPROACH` leads towards the end of the
 # branch, and alpha is extrapolated from `END_OVERLAPS`.
@@ -175,7 +172,7 @@ def spinodal(
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (NO_VALUE, ""))
-    least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
+    least = border(task, branch, solutions, end, points=points, **quadrature) if solutions else end
     lasts = least.value > alphas[-1]  # a limit extrapolated beyond the range searched does not count
     reason = ""
     if np.isnan(end.value):
@@ -230,17 +227,16 @@ def _secant(nearer: Solution, farther: Solution) -> Measured:
     return Measured(float(nearer.alpha + (1 - nearer.gain) / slope), float(nearer.stderr["gain"] / abs(slope)))
 
 
-def stability_limit(task: Task, branch: str, table: "pd.DataFrame", report: Any = None, **quadrature: Any) -> Measured:
+def stability_limit(task: Task, branch: str, solutions: Branch, report: Any = None, **quadrature: Any) -> Measured:
     """Return the alpha at which a branch of the standard student turns from a saddle into a minimum.
 
     It is NaN if the branch ends as a minimum or is a saddle throughout. See `gain_crossing` for the method.
 
-    table: the branch, with the columns alpha, q, m, theta and V. The result may lie up to one step of alpha outside it.
+    solutions: from `follow`; the result may lie up to one step of alpha outside them
     report, quadrature: as for `solve`
     """
     nets = gaussian_points(**quadrature)
-    columns = table[["alpha", *Overlaps._fields]].dropna().to_numpy().tolist()
-    known = {alpha: Overlaps.of(*overlaps) for alpha, *overlaps in columns}
+    known = {alpha: Overlaps.of(*solution.overlaps) for alpha, solution in solutions.items()}
 
     def gain(alpha):
         model = BranchMap(task, alpha, branch)
@@ -254,16 +250,16 @@ def stability_limit(task: Task, branch: str, table: "pd.DataFrame", report: Any 
     return gain_crossing(branch, known, gain, solution_at, beyond=True)
 
 
-def border(task: Task, branch: str, table: "pd.DataFrame", end: Measured, **quadrature: Any) -> Measured:
+def border(task: Task, branch: str, solutions: Branch, end: Measured, **quadrature: Any) -> Measured:
     """Return the spinodal of a branch: the alpha at which it stops being a minimum.
 
     There the branch either ends or, before it ends, becomes a saddle.
 
     Args:
         branch: "semantic" (a minimum from the spinodal on) or "positional" (a minimum up to the spinodal)
-        table, quadrature: as for `stability_limit`
+        solutions, quadrature: as for `stability_limit`
         end: alpha at which the branch ends on that side
     """
-    limit = stability_limit(task, branch, table, **quadrature)
+    limit = stability_limit(task, branch, solutions, **quadrature)
     inside = limit.value > end.value if branch == "semantic" else limit.value < end.value
     return limit if inside or isnan(end.value) else end

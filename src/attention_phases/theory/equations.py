@@ -256,7 +256,7 @@ def update(setting: Setting, hats: Hats) -> Overlaps:
     This is Eq. 8.
     """
     moments, shares = mean_weights(setting, hats), setting.shares.T
-    m = setting.spectrum.weights @ moments.encoding
+    m = setting.weights @ moments.encoding
     q, least = mix(shares, moments.square), LEAST_Q * setting.task.sigma**2
     q = np.maximum(q, least) if q.shape[-1] == 1 else q + least * np.eye(q.shape[-1])  # keeps q positive definite
     return Overlaps(q, m, mix(shares, moments.teacher), mix(shares, moments.response))
@@ -269,12 +269,12 @@ def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, 
     """
     coupling = (hats.q * overlaps.V - hats.V * overlaps.q).sum((-3, -2, -1)) / 2
     coupling += (hats.m * overlaps.m).sum(-1) + (hats.theta * overlaps.theta).sum((-3, -2, -1))
-    return alpha * moreau + coupling + mean_weights(setting, hats).energy @ setting.spectrum.weights
+    return alpha * moreau + coupling + mean_weights(setting, hats).energy @ setting.weights
 
 
 def penalty(setting: Setting, hats: Hats):
     """Return the penalty on the weights, divided by d."""
-    return mean_weights(setting, hats).penalty @ setting.spectrum.weights
+    return mean_weights(setting, hats).penalty @ setting.weights
 
 
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
@@ -285,10 +285,10 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     towards the teacher. All tokens must have the same law. The derivatives are computed with integration by parts, as
     for V_hat.
     """
-    share, eigenvalues, teacher, encoding = setting.spectrum
     response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response
-    to_theta = np.einsum("nt,...nkl->...tkl", setting.shares * eigenvalues * teacher / setting.rho, response)
-    to_m = np.einsum("n,...nkl->...kl", share * encoding, response)
+    by_direction = setting.shares * setting.eigenvalues * setting.teacher / setting.rho
+    to_theta = np.einsum("nt,...nkl->...tkl", by_direction, response)
+    to_m = np.einsum("n,...nkl->...kl", setting.weights * setting.encoding, response)
     by_theta = (averages.teacher_slope - averages.student_noise) @ np.linalg.inv(cholesky(overlaps.q))
     products = to_theta @ by_theta, to_m @ averages.pull_slope
     of_theta, of_m = (alpha * largest_eigenvalue(product) for product in products)

@@ -22,15 +22,6 @@ TINY_NUMBER = 1e-300  # avoids 0/0 at the end of a branch, where a field vanishe
 SMALLEST_STIFFNESS = 1e-3  # smallest stiffness in units of lambda; only a large step of a solver reaches this bound
 
 
-class Spectrum(NamedTuple):
-    """The variances of tokens, teacher and encoding in n groups of embedding directions (Assumption 4.1)."""
-
-    weights: np.ndarray  #: (n,), shares of the directions
-    eigenvalues: np.ndarray  #: (n, k), variances of the tokens of each law
-    teacher: np.ndarray  #: (n, t), mean squares of the entries of W*
-    encoding: np.ndarray  #: (n,), mean squares of the entries of sqrt(d) times the encoding
-
-
 @dataclass
 class Setting:
     """The parameters of the state-evolution equations for a task and an architecture.
@@ -50,14 +41,13 @@ class Setting:
             raise BadInput("tokens", self.architecture.tokens, f"at most {most}: Sobol points have no more dimensions")
         self.architecture.attention(self.task)  # raises `BadInput` if A is for another number of tokens
         directions, tokens = self.task.directions, self.architecture.tokens
-        self.spectrum = Spectrum(
-            np.array([direction.weight for direction in directions]),
-            np.array([np.atleast_1d(direction.eigenvalue) for direction in directions]),
-            np.outer([direction.teacher for direction in directions], self.task.teachers),
-            np.array([direction.encoding for direction in directions]),
-        )
-        weights, eigenvalues, teacher, _ = self.spectrum
-        (_, laws), columns = eigenvalues.shape, teacher.shape[1]
+        # For n groups of embedding directions (Assumption 4.1): their shares (n,), the variances of the tokens of each
+        # law (n, k), and the mean squares of the entries of W* (n, t) and of sqrt(d) times the encoding (n,).
+        self.weights = np.array([direction.weight for direction in directions])
+        self.eigenvalues = np.array([np.atleast_1d(direction.eigenvalue) for direction in directions])
+        self.teacher = np.outer([direction.teacher for direction in directions], self.task.teachers)
+        self.encoding = np.array([direction.encoding for direction in directions])
+        laws, columns = self.eigenvalues.shape[1], self.teacher.shape[1]
         if laws > 1 and (laws != tokens or self.architecture.correlation):
             raise BadInput("spectrum", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
         if self.task.l1 and (self.architecture.rank, columns) != (1, 1):
@@ -68,14 +58,15 @@ class Setting:
         if {len(part) for choice in choices for part in choice[1:]} != {tokens}:
             raise BadInput(f"clusters: each choice needs one displacement per token (here {tokens})")
         self.odds, encoding, along = (np.array(part) for part in zip(*choices))
-        self.marks, self.leans = self.architecture.positions + encoding, along * np.sqrt(teacher[0, 0])
+        self.marks, self.leans = self.architecture.positions + encoding, along * np.sqrt(self.teacher[0, 0])
         if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
             raise BadInput("clusters along the teacher exclude a spectrum and several teachers" + LIMITS_NOTE)
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
-        standard = self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
-        self.fast = standard and not self.general
-        self.shares = weights[:, None] * eigenvalues  # (n, k), weights of the directions in an average with Sigma
-        self.rho = self.shares.T @ teacher  # (k, t), variances of the teacher's fields, whose columns are independent
+        self.fast = not self.general and self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
+        # The weights of the directions in an average with Sigma, (n, k), and the variances of the teacher's fields,
+        # whose columns are independent, (k, t).
+        self.shares = self.weights[:, None] * self.eigenvalues
+        self.rho = self.shares.T @ self.teacher
 
     @property
     def fields(self) -> int:
@@ -130,12 +121,11 @@ def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
     """
     if setting.task.l1:
         return _shrunk_weights(setting, hats)
-    _, eigenvalues, teacher, encoding = setting.spectrum
     lam = setting.task.lam
-    q, theta, V = (mix(eigenvalues, hat) for hat in (hats.q, hats.theta, hats.V))
+    q, theta, V = (mix(setting.eigenvalues, hat) for hat in (hats.q, hats.theta, hats.V))
     X = inverse(lam * np.eye(V.shape[-1]) + V, SMALLEST_STIFFNESS * lam)
-    along, m = theta * teacher[:, None], hats.m[..., None, :, None]
-    places = encoding[:, None, None] * m
+    along, m = theta * setting.teacher[:, None], hats.m[..., None, :, None]
+    places = setting.encoding[:, None, None] * m
     field = q + along @ theta.mT + places @ m.mT
     shifted = X @ field
     square = shifted @ X
@@ -157,9 +147,8 @@ def _shrunk_weights(setting, hats):
 
     The weights are W = soft(B)/D with ``soft(B) = sign(B) max(|B| - l1, 0)``.
     """
-    _, eigenvalues, teacher, encoding = setting.spectrum
-    task, teacher = setting.task, teacher[:, 0]
-    q, theta, V = (mix(eigenvalues, hat)[..., 0, 0] for hat in (hats.q, hats.theta, hats.V))
+    task, teacher, encoding = setting.task, setting.teacher[:, 0], setting.encoding
+    q, theta, V = (mix(setting.eigenvalues, hat)[..., 0, 0] for hat in (hats.q, hats.theta, hats.V))
     D = np.maximum(task.lam + V, SMALLEST_STIFFNESS * task.lam)
     mean = np.sqrt(encoding) * hats.m
     others = _soft(mean, q, task.l1)

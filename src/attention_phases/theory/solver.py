@@ -162,26 +162,24 @@ def _lies_on(model: BranchMap, start: Any) -> bool:
     return bool(np.isfinite(x).all() and (np.abs(x[model.own]) > 0).all())
 
 
-def solve_model(
-    model: BranchMap, points: np.ndarray, start: Any = None, report: Callable[[int], object] | None = None
-) -> Solution:
+def solve_model(model: BranchMap, points: np.ndarray, start: Any, report: Callable[[int], object] | None) -> Solution:
     """Find the fixed point of the state evolution on one branch, with given quadrature points.
 
     The points are (scrambles, N, dimensions). A damped iteration on few points, or a `start`, gives a point close to
     the fixed point. Powell's hybrid method on all points then finds the fixed point.
     """
-    few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
+    few = Net(points[:SCRAMBLES, : model.rough_points], model.fields)
     net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # if a value is not finite, the solution has the reason `NO_CONVERGENCE`
         if start is None:
             x = model.pack(model.start())  # a point in the basin of the branch
-            last, share = 0 * x, 1 - model.rough.kept
+            last, share = 0 * x, 1 - model.kept
             for _ in range(DAMPED_STEPS):
                 move, _ = displacement(model, x, few)
                 if move @ last < -(last @ last):  # each step overshoots more than the last
                     share /= 2
                 x, last = x + share * move, move
-                if np.abs(move).max() < model.rough.near:
+                if np.abs(move).max() < model.near:
                     break
             near, _ = _polish(model, x, few)
         else:
@@ -271,10 +269,8 @@ def _solution_at(model, x, averages, net, before) -> Solution:
     observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
     train_loss, free_energy = map(float, model.losses(x, pooled))
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *given.moves.ravel()]).all()
-    reason, points = (
-        _reason_against(model, x, averages, judged, noisy) if finite else NO_CONVERGENCE,
-        net.points.shape[1],
-    )
+    reason = _reason_against(model, x, averages, judged, noisy) if finite else NO_CONVERGENCE
+    points = net.points.shape[1]
     if finite and reason == NO_CONVERGENCE:
         reason += f": try more points than {points}, or another seed"
     if reason == NO_RESOLUTION:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from .baseline import linear_baseline
 from .branches import solve_from
 from .setting import Setting
 from .solver import Solution
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The branches that each threshold compares. For the threshold "linear", one branch is compared with the linear model.
 COMPARED_BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
@@ -147,8 +144,7 @@ def threshold(
     if not place.exists:
         rough = _search(gap_at, min(points, ROUGH_POINTS))
         place = _refine(gap_at, rough, points) if rough.exists else rough
-    asked = {"task": task, "kind": kind, "points": points, **options}
-    return replace(place, origin=origin_of(**asked))
+    return replace(place, origin=origin_of(task=task, kind=kind, points=points, **options))
 
 
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
@@ -224,22 +220,21 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
     return Threshold(Measured(alpha, nan), [*known.values()][-1].solutions)
 
 
-def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Solution]) -> "pd.DataFrame":
+def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Solution]) -> list[dict[str, float]]:
     """Return the training loss of one branch minus the training loss of the positional branch.
 
-    The table has a row for each alpha at which both branches exist.
+    There is a row for each alpha at which both branches exist.
 
-    The solutions are given by alpha, from `branches.follow` on the same points. The columns of the table are alpha,
-    train_loss, train_loss_error and the gain of the first branch, which is a saddle if its gain is above 1.
+    The solutions are given by alpha, from `branches.follow` on the same points. A row has alpha, train_loss,
+    train_loss_error and the gain of the first branch, which is a saddle if its gain is above 1.
     """
-    import pandas as pd  # slow to import
-
     rows = []
     for alpha, solution in solutions.items():
         if alpha in positional:
             gap = Gap.of({"semantic": solution, "positional": positional[alpha]}, nan)
-            rows.append((alpha, gap.value, gap.stderr, solution.gain))
-    return pd.DataFrame(rows, columns=["alpha", "train_loss", "train_loss_error", "gain"])
+            loss = {"train_loss": gap.value, "train_loss_error": gap.stderr}
+            rows.append({"alpha": alpha, **loss, "gain": solution.gain})
+    return rows
 
 
 def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:

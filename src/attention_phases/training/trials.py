@@ -92,12 +92,7 @@ def _trial(job: tuple) -> list[dict[str, Any]]:
 
 
 def sample(
-    task: Task,
-    alpha: float,
-    d: int,
-    rng: np.random.Generator,
-    architecture: Architecture | None = None,
-    device: str = "cpu",
+    task: Task, alpha: float, d: int, rng: np.random.Generator, architecture: Architecture | None, device: str = "cpu"
 ) -> two_tokens.Dataset | students.Sentences:
     """Draw a teacher and a training set, in the form that makes the risk of the architecture fastest to compute."""
     if architecture in (None, Architecture("tied"), Architecture("rank2")):  # two independent tokens

@@ -11,7 +11,7 @@ from ..students import NOISE_COLUMNS, STUDENTS, StudentCell, students, train_stu
 
 def train_controlled(cell):
     """Train the students of a cell, and return one row per student, which includes the control variates of its data."""
-    from attention_phases.training.trials import sample
+    from attention_phases.model.two_tokens import sample
 
     from .control_variates import controls
 
