@@ -127,22 +127,15 @@ class Store:
                 yield text, json.loads(rows), json.loads(origin)
 
 
-class Failure(NamedTuple):
-    """A cell whose computation raised an error, and the error in one line."""
-
-    cell: object
-    error: str
-
-
 class Summary(NamedTuple):
-    """The outcome of a sweep: how many cells were computed or skipped, and which cells failed.
+    """The outcome of a sweep: how many cells were computed or skipped, and the error of each cell that failed.
 
     A cell is skipped if its results are known. It counts as `elsewhere`, too, if these results are not in the store.
     """
 
     done: int
     skipped: int
-    failed: list[Failure]
+    failed: dict[str, str]  #: errors in one line, by the canonical JSON of the cell
     elsewhere: int
 
 
@@ -191,7 +184,7 @@ def run(
     skipped = len(by_text) - len(missing)
     elsewhere = sum(key(text) not in stored for text in known & by_text.keys())
     todo = iter(missing)
-    done, failed, pending, finished = 0, [], {}, SimpleQueue()
+    done, failed, pending, finished = 0, {}, {}, SimpleQueue()
     go_on = "they are stored, run again to go on"
     bar = progress(len(by_text), "cell", quiet, done=skipped)
     try:
@@ -212,8 +205,8 @@ def run(
             except CancelledError as error:  # the scheduler has cancelled the cell
                 raise SweepError(f"the connection to the scheduler was lost after {done} cells; {go_on}") from error
             except Exception as error:
-                failed.append(Failure(cell, one_line(error)))
-                bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
+                failed[canonical(cell)] = one_line(error)
+                bar.write(f"failed: {canonical(cell)}: {one_line(error)}", file=sys.stderr)
             bar.update()
     except KeyboardInterrupt:
         stored = store.keys()  # includes any cell that is stored but not counted yet
