@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Set
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
@@ -34,7 +34,7 @@ TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, prov
 RESERVED_COLUMNS = {"cell", *provenance.ORIGIN}
 
 
-class Store:
+class Store(AbstractContextManager):
     """An SQLite file that stores the results of cells, and that only one process can open at a time.
 
     The file is created if it is missing. If it is in use or damaged, if it is no results store or has another schema, a
@@ -94,9 +94,6 @@ class Store:
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             why = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise StoreError(f"store {self.path}: {'in use by another process' if busy else why}") from error
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *error: object) -> None:
         self._db.close()
