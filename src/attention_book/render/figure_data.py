@@ -11,6 +11,7 @@ from math import isclose, isfinite
 
 import numpy as np
 import pandas as pd
+from matplotlib.cbook import flatten
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer, ErrorbarContainer
@@ -86,7 +87,7 @@ def _label(axes, which):
 
 def _series(axes):
     """Yield (label, colour, kind, columns) for everything that is drawn in data coordinates."""
-    parts = {part for container in axes.containers for part in _leaves(container)}
+    parts = {*flatten(axes.containers)}
     for container in axes.containers:
         label = container.get_label()
         if isinstance(container, ErrorbarContainer) and container[0] is not None:
@@ -102,11 +103,6 @@ def _series(axes):
     for collection in axes.collections:
         if collection not in parts:
             yield from _collection(collection)
-
-
-def _leaves(container):
-    for part in container:
-        yield from _leaves(part) if isinstance(part, (tuple, list)) else [part]
 
 
 def _errorbars(container):
