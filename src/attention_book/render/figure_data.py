@@ -179,7 +179,7 @@ def readout_of(figure, names=None):
                     "axes": figure.axes.index(axes) + 1,
                     "name": _html(name or (colour if colour in (names or {}).values() else title)),
                     "labels": [_html(label) for label in labels.values()],
-                    "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row, name=name))],
+                    "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row))],
                 }
             )
     series = [some for some in series if some["points"]]
@@ -205,7 +205,7 @@ def _with_bands(table):
     return shown[~empty & (shown[["x", "y"]].notna().all(axis=1) | (shown["series"] != ""))]
 
 
-def _point(axes, x, y, low, high, value, name):
+def _point(axes, x, y, low, high, value):
     """Return the position of a point and its numbers as text, or None if the point is outside the panel."""
     inside = np.where(np.isnan([x, y]), axes.viewLim.min, [x, y])
     place = (axes.transScale + axes.transLimits).transform(inside)
