@@ -97,14 +97,10 @@ def size_comparison(table, task, names):
 def encodings(cells):
     """Return, for each row of `cells`, how much the linear model's test error rises if it also reads the positions."""
     where = ["matrix", "sigma", "omega", "d"]
-
-    def added(row):
-        task = Task(omega=row.omega, sigma=row.sigma, matrix=json.loads(row.matrix))
-        return encoding_error(mean_attention(task), row.d)
-
     points = cells[where].drop_duplicates()
-    by_point = points.assign(encoding=[added(row) for row in points.itertuples()])
-    return cells[where].merge(by_point, how="left")["encoding"].set_axis(cells.index)
+    tasks = [Task(omega=row.omega, sigma=row.sigma, matrix=json.loads(row.matrix)) for row in points.itertuples()]
+    added = [encoding_error(mean_attention(task), d) for task, d in zip(tasks, points["d"])]
+    return cells[where].merge(points.assign(encoding=added), how="left")["encoding"].set_axis(cells.index)
 
 
 def ours(rows):
