@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Set
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
@@ -34,7 +34,7 @@ TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, prov
 RESERVED_COLUMNS = {"cell", *provenance.ORIGIN}
 
 
-class Store(AbstractContextManager):
+class Store(AbstractContextManager["Store"]):
     """An SQLite file that stores the results of cells, and that only one process can open at a time.
 
     The file is created if it is missing. If it is in use or damaged, if it is no results store or has another schema, a
@@ -43,15 +43,12 @@ class Store(AbstractContextManager):
 
     def __init__(self, path: os.PathLike | str):
         self.path = Path(path)
-        with self._reporting():
+        with self._reporting(), ExitStack() as on_failure:
             self.path.open("ab").close()  # the error of the system says why this fails, the error of SQLite does not
             self._db = sqlite3.connect(self.path, timeout=0)  # fail at once if the file is locked
-        try:
-            with self._reporting():
-                self._open()
-        except BaseException:
-            self._db.close()
-            raise
+            on_failure.callback(self._db.close)
+            self._open()
+            on_failure.pop_all()
 
     def _open(self) -> None:
         # An exclusive lock lasts until the file is closed. It needs no shared memory, which network file systems lack.
