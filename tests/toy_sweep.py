@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from attention_book.store.parquet import export
 from attention_book.store.provenance import key
 from attention_book.store.sweep import Store, cluster, run
 from attention_phases.machine import ONE_THREAD, process_pool
@@ -26,12 +25,6 @@ class Cell:
     matrix: tuple = ((0.6, 0.4), (0.4, 0.6))
     starts: tuple = ("semantic", "positional")
     fault: str = ""
-
-
-def exported(store, folder):
-    """Export a store of toy cells to a folder, and return the table."""
-    export(store, folder)
-    return folder / "toy.parquet"
 
 
 def work(cell, pause=0.0, last_pause=0.0):

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from cases import cases, write_files
 from papermill.engines import NotebookExecutionManager
-from toy_sweep import Cell, exported, grid, work
+from toy_sweep import Cell, grid, work
 
 from attention_book import experiments, paths
 from attention_book.experiments import GRIDS, results
@@ -109,7 +109,7 @@ def test_a_table_is_on_the_disk_before_it_has_its_name(tmp_path, store, monkeypa
             return done(*arguments)
 
         monkeypatch.setattr(os, name, note)
-    path = exported(store, tmp_path)
+    (path,) = export(store, tmp_path)
     size = path.stat().st_size
     assert order == [("fsync", size), ("replace", size)]  # the complete file
 
@@ -251,7 +251,7 @@ def test_file_left_by_a_kill_while_it_was_made_is_a_new_store(tmp_path):
 
 def test_a_full_disk_leaves_the_old_table(tmp_path, store, monkeypatch):
     fill(store, grid()[:5])
-    path = exported(store, tmp_path / "data")
+    (path,) = export(store, tmp_path / "data")
     before = path.read_bytes()
 
     monkeypatch.setattr(pq, "write_table", Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
@@ -265,7 +265,7 @@ def test_export_is_sorted_typed_and_the_same_in_any_order(tmp_path, full, store)
     with Store(full) as results:
         for text, rows, origin in reversed(list(results.items())):
             store.put(restore(Cell, text), rows, origin)
-        export(results, tmp_path / "a")
+        assert export(results, tmp_path / "a") == [tmp_path / "a" / "toy.parquet"]
     export(store, tmp_path / "b")
     first, second = (tmp_path / name / "toy.parquet" for name in "ab")
     assert first.read_bytes() == second.read_bytes()
@@ -282,12 +282,11 @@ def test_export_is_sorted_typed_and_the_same_in_any_order(tmp_path, full, store)
 
 def test_a_table_gives_back_every_bit_and_loses_nothing(tmp_path, full, store):
     with Store(full) as results:
-        path = exported(results, tmp_path)
+        (path,) = export(results, tmp_path)
         assert sorted(items(path), key=itemgetter(0)) == sorted(results.items(), key=itemgetter(0))
     fill(store, [Cell(0.1, seed=100), Cell(1.0, experiment="toy_2")])
     # The existing files remain.
-    export(store, tmp_path)
-    assert {path.name for path in tmp_path.glob("*.parquet")} == {"toy.parquet", "toy_2.parquet"}
+    assert [path.name for path in export(store, tmp_path)] == ["toy.parquet", "toy_2.parquet"]
     assert len(load(path)) == 122
 
 
@@ -315,7 +314,7 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
             for cell in some:
                 opened.put(cell, rows_of(cell, maker), ORIGIN | {"cell_seconds": float(len(maker) + cell.seed)})
             if maker == "table":
-                path = exported(opened, tables)
+                (path,) = export(opened, tables)
     arguments = every, tmp_path / "store.sqlite", tables, None, True
     with pytest.raises(SweepError, match=r"1 of 7 cells failed|lost") if failure else contextlib.nullcontext():
         assert results.compute(*arguments, in_process=True) == (2, 5, {}, 2)
@@ -340,7 +339,7 @@ def test_results_of_different_shape_share_a_file(tmp_path, store):
     smallest = [{"q": 5e-324, "note": "the smallest float"}]
     store.put(Cell(3.0), smallest, ORIGIN)
     store.put(Cell(2.0), [{"q": 0.5, "note": "a"}], ORIGIN)
-    path = exported(store, tmp_path)
+    (path,) = export(store, tmp_path)
     known = [[{"q": 1.0, "converged": True}], [{"q": 0.5, "note": "a"}], smallest]
     assert [rows for _, rows, _ in items(path)] == known
 
@@ -357,7 +356,7 @@ def test_column_that_no_type_holds_exactly_is_one_clear_error(tmp_path, store, o
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.9, 0.999])
 def test_damaged_or_foreign_table_is_one_line_that_names_it(tmp_path, store, share):
     fill(store, grid()[:9])
-    path = exported(store, tmp_path)
+    (path,) = export(store, tmp_path)
     os.truncate(path, int(share * path.stat().st_size))
     before = path.read_bytes()
     for read in (load, lambda path: list(items(path)), lambda path: export(store, path.parent)):

@@ -14,10 +14,10 @@ import psutil
 import pytest
 import toy_sweep
 from distributed import LocalCluster
-from toy_sweep import Cell, exported, grid, table, work, worker_settings
+from toy_sweep import Cell, grid, table, work, worker_settings
 
 from attention_book.store import sweep as store_sweep
-from attention_book.store.parquet import load
+from attention_book.store.parquet import export, load
 from attention_book.store.provenance import key
 from attention_book.store.sweep import Store, cluster, run
 from attention_phases.errors import SweepError
@@ -37,7 +37,7 @@ def swept(folder, cells, work=work, executor=None):
     """Return the frame of a sweep, in a thread by default."""
     with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
         assert run(cells, work, stored, pool, quiet=True) == (len(cells), 0, {}, 0)
-        path = exported(stored, folder)
+        (path,) = export(stored, folder)
     return load(path)
 
 
@@ -183,7 +183,7 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
     assert process.returncode == 0, err
     assert {line.split()[0] for line in out.splitlines()} == keys(grid()) - stored.keys()
     with Store(path) as results:
-        frame = load(exported(results, tmp_path))
+        frame = load(export(results, tmp_path)[0])
     assert not frame.duplicated(["cell", "start"]).any()
     assert table(frame).equals(table(undisturbed))
 

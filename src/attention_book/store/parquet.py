@@ -26,8 +26,8 @@ FILE_SCHEMA = 1
 METADATA_KEYS = ("description", "unit", "usual")  # entries of a column's metadata
 
 
-def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> None:
-    """Write a Parquet file for each experiment in the store.
+def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> list[Path]:
+    """Write a Parquet file for each experiment in the store, and return the paths.
 
     The file of an experiment is `folder`/EXPERIMENT.parquet. It has one row per cell and start, sorted by the fields of
     the cell. Its columns are the fields (nested fields as JSON), the results, the provenance, and "cell", the canonical
@@ -40,10 +40,13 @@ def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> N
     by_experiment = defaultdict(dict)
     for text, rows, origin in store.items():
         by_experiment[json.loads(text)["experiment"]][text] = rows, origin
-    for experiment, computed in by_experiment.items():
+    paths = []
+    for experiment, computed in sorted(by_experiment.items()):
         path = Path(folder) / f"{experiment}.parquet"
         kept = {text: (rows, origin) for text, rows, origin in items(path)} if path.exists() else {}
         write(path, kept | computed, meanings)
+        paths.append(path)
+    return paths
 
 
 def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mapping = {}) -> None:
