@@ -17,8 +17,9 @@ from ..grids import data_sets, register, with_tasks
 from ..kinds import ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 
-# |grad R| at end points whose curvature is measured, because small eigenvalues depend on the exact point
-TIGHT_GRADIENT = 1e-6
+TIGHT_GRADIENT = (
+    1e-6  # |grad R| at end points whose curvature is measured, because small eigenvalues depend on the exact point
+)
 
 
 def stay_rows(cell, displaced=0.0):
