@@ -23,11 +23,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from attention_book import paths
 from attention_book.command_line.parameters import assignments, format_value, profile_values, published_values
 from attention_book.experiments import grid
-from attention_book.experiments.results import folder_of, stored_folder
+from attention_book.experiments.results import cell_rows, folder_of, stored_folder
 from attention_book.render.figure_data import READOUT
 from attention_book.render.layout import WIDE_TYPE
 from attention_book.render.style import FIGURE_INFO, PNG, SVG
-from attention_book.store.parquet import load
 from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
@@ -146,21 +145,19 @@ def _set(changes):
 def _provenance(name, profile, changes):
     """Return the provenance of an experiment's results: file, number, code, machine and computing time."""
     cells = grid(name, profile, **json.loads(changes))
-    wanted = {canonical(cell) for cell in cells}
     for folder in filter(None, (stored_folder(profile), folder_of(profile))):
         path = folder / f"{name}.parquet"
-        rows = load(path) if path.exists() else None
-        if rows is not None and wanted <= set(rows["cell"]):
+        rows = cell_rows(path, cells)
+        if rows is not None:
             break
     else:
-        return {"experiment": name, "cells": len(wanted)}
-    rows = rows[rows["cell"].isin(wanted)]
+        return {"experiment": name, "cells": len({*map(canonical, cells)})}
     firsts = rows.drop_duplicates("cell")
     versions = ("version", "commit", "python", "numpy", "torch", "cpu")
     return {
         "experiment": name,
         "file": path.relative_to(paths.ROOT).as_posix() if path.is_relative_to(paths.ROOT) else path.name,
-        "cells": len(wanted),
+        "cells": len(firsts),
         "data sets of a point": _data_sets(cells) if hasattr(cells[0], "sentences") else None,
         "computing seconds": round(float(firsts["cell_seconds"].sum()), 1),
         "finished": max(map(str, firsts["finished"])),

@@ -317,7 +317,7 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
                 (path,) = export(opened, tables)
     arguments = every, tmp_path / "store.sqlite", tables, None, True
     with pytest.raises(SweepError, match=r"1 of 7 cells failed|lost") if failure else contextlib.nullcontext():
-        assert results.compute(*arguments, in_process=True) == (2, 5, [], 2)
+        assert results.compute(*arguments, in_process=True) == (2, 5, {}, 2)
     makers = ["table"] * 2 + ["store"] * 3 + ["worker"] * 2
     known = {canonical(cell): rows_of(cell, maker) for cell, maker in zip(every, makers)}
     for cell in every[5 : 5 + lost]:
@@ -326,7 +326,7 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
     seconds = {text: origin["cell_seconds"] for text, _, origin in items(path)}
     assert [seconds[canonical(cell)] for cell in every[:5]] == [5.0, 6.0, 7.0, 8.0, 9.0]
     (tmp_path / "store.sqlite").unlink()
-    assert results.compute(*arguments, in_process=True) == (lost, 7 - lost, [], 7 - lost)
+    assert results.compute(*arguments, in_process=True) == (lost, 7 - lost, {}, 7 - lost)
     asked = [canonical(cell) for cell in every[1:3]]
     assert results.cell_rows(path, every[1:3])["maker"].tolist() == ["table"] * 2 + ["store"] * 2
     assert (

@@ -90,7 +90,7 @@ def ends(monkeypatch):
     weights = [first, first + 1e-3 * aside, first + 2e-2 * aside, -first]
     data = drawn()[0]
     students = [SimpleNamespace(weights=torch.from_numpy(w), train_loss=float(k)) for k, w in enumerate(weights)]
-    monkeypatch.setattr(minima, "_descents", lambda cell: (data, students[: cell.count], np.random.default_rng(1)))
+    monkeypatch.setattr(searches, "descents", lambda cell: (data, students[: cell.count], np.random.default_rng(1)))
 
     def point(task, weights, teacher):
         return SimpleNamespace(named={"q": float(weights[0])})

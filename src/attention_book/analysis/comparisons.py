@@ -55,20 +55,19 @@ def threshold_comparison(table, rules):
     rules: the experiment "published_rule".
     """
     trained, comparisons = "optimizer" in table, []
+    evidence = "students" if trained else "theory"
+    parts = [({"optimizer": name}, rows) for name, rows in table.groupby("optimizer")] if trained else [({}, table)]
     for kind, known in published.THRESHOLDS.items():
-        for optimizer, rows in table.groupby("optimizer") if trained else [("", table)]:
+        for optimizer, rows in parts:
             n = int(rows["seed"].nunique() if trained else rows["scrambles"].iloc[0])
             rows = rows[rows["omega"].isin([*known])]
             alphas = (crossings(rows, GAPS[kind]) if trained else curve(rows, kind)).dropna()
             for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
                 compared = known[omega], Measured(*ours)
                 reason = cause(*compared, threshold_by_rule(rules, kind, omega))
-                if trained:
-                    reason = "many minima" if omega < MANY_MINIMA else reason
-                    where, evidence = {"omega": omega, "optimizer": optimizer}, "students"
-                else:
-                    where, evidence = {"omega": omega}, "theory"
-                comparisons.append(Comparison(kind, where, *compared, evidence, n, reason))
+                if trained and omega < MANY_MINIMA:
+                    reason = "many minima"
+                comparisons.append(Comparison(kind, {"omega": omega, **optimizer}, *compared, evidence, n, reason))
     return compare(comparisons)
 
 
@@ -98,14 +97,10 @@ def size_comparison(table, task, names):
 def encodings(cells):
     """Return, for each row of `cells`, how much the linear model's test error rises if it also reads the positions."""
     where = ["matrix", "sigma", "omega", "d"]
-
-    def added(row):
-        task = Task(omega=row.omega, sigma=row.sigma, matrix=json.loads(row.matrix))
-        return encoding_error(mean_attention(task), row.d)
-
     points = cells[where].drop_duplicates()
-    by_point = points.assign(encoding=[added(row) for row in points.itertuples()])
-    return cells[where].merge(by_point, how="left")["encoding"].set_axis(cells.index)
+    tasks = [Task(omega=row.omega, sigma=row.sigma, matrix=json.loads(row.matrix)) for row in points.itertuples()]
+    added = [encoding_error(mean_attention(task), d) for task, d in zip(tasks, points["d"])]
+    return cells[where].merge(points.assign(encoding=added), how="left")["encoding"].set_axis(cells.index)
 
 
 def ours(rows):

@@ -30,12 +30,9 @@ def with_errors(groups):
 
     The result has a row for each group. The standard error of a column `x` is in the column `x_error`.
 
-    groups: a grouped frame or series, such as ``table.groupby("alpha")[["q", "m"]]``.
+    groups: a grouped frame, such as ``table.groupby("alpha")[["q", "m"]]``.
     """
-    means, errors = groups.mean(), groups.sem()
-    if isinstance(means, pd.Series):
-        return pd.DataFrame({means.name: means, f"{means.name}_error": errors})
-    return means.join(errors.add_suffix("_error"))
+    return groups.mean().join(groups.sem().add_suffix("_error"))
 
 
 def frame_of(measured, names, column="alpha"):
@@ -170,7 +167,7 @@ def memory(table, lines):
     squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
     per_set = squared.groupby(["start", "d", "seed"])[["theta", "m", "train_loss"]].mean()
     groups = per_set.groupby(["start", "d"])
-    students = root_mean_squares(groups[["theta", "m"]]).join(with_errors(groups["train_loss"])).reset_index()
+    students = root_mean_squares(groups[["theta", "m"]]).join(with_errors(groups[["train_loss"]])).reset_index()
     students = students.rename(columns={"d": "dimension"}).astype({"start": object, "dimension": float})
     here = lines[np.isclose(lines["alpha"], table["alpha"].iloc[0])]
     minima = here[here["what"].isin(MINIMA)]

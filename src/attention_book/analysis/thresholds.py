@@ -221,19 +221,16 @@ def side_by_side(thresholds, index):
     return pd.concat([frame.set_axis([name, f"{name}_error"], axis=1) for name, frame in known], axis=1)
 
 
-def compare_crossings(trained, theory, only=None):
+def compare_crossings(trained, theory):
     """Return a table that compares the thresholds of trained students with theory.
 
     The index becomes columns. `trained` and `theory` have errors, and only rows that have both are kept. `sigma_off` is
     their difference in units of the combined standard error.
 
     trained, theory: alpha and alpha_error by omega or by other names.
-    only: values of the index to which the result is restricted.
     """
     both = trained.dropna().join(theory, how="inner", suffixes=("_trained", ""))
     both = both[both["alpha_error_trained"] > 0]
-    if only is not None:
-        both = both[both.index.isin(only)]
     both.columns = ["trained", "trained_error", "theory", "theory_error"]
     both = both.assign(sigma_off=difference_in_errors(both, "trained", "theory"))
     return both.reset_index(names=[name or "omega" for name in both.index.names])

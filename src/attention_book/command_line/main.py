@@ -116,9 +116,6 @@ class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    def __init__(self, **options):
-        super().__init__(formatter_class=_Defaults, **options)
-
     def error(self, message):
         self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # shows no usage text
 
@@ -136,7 +133,7 @@ def parser():
     """
     parser = _Parser(prog="attention-phases", description=docstring_of(sys.modules[__name__])[0])
     parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="version and commit")
-    subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
 
     common = argparse.ArgumentParser(add_help=False)
     option = common.add_argument
@@ -145,7 +142,7 @@ def parser():
 
     def add(command):
         text, answer = docstring_of(command)
-        of_command = {"help": text, "description": text, "epilog": answer}
+        of_command = {"help": text, "description": text, "epilog": answer, "formatter_class": _Defaults}
         subparser = subparsers.add_parser(command.__name__, **of_command, parents=[common])
         subparser.set_defaults(command=command)
         return subparser

@@ -171,7 +171,8 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, device="c
                 except StoreError as error:  # for example, the disk is full
                     raise StoreError(f"{error}; cells computed are in {store_path}, run again to go on") from error
     if summary.failed:
-        raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
+        first = next(iter(summary.failed.values()))
+        raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {first}")
     return summary
 
 

@@ -161,11 +161,9 @@ def agree(stored, recomputed, relative, absolute):
 
     Two numbers agree if ``|stored - recomputed| <= absolute + relative |recomputed|``.
     """
-    if stored == recomputed:
-        return True
-    if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
-        return False
-    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)
+    if isinstance(stored, (int, float)) and isinstance(recomputed, (int, float)):
+        return abs(stored - recomputed) <= absolute + relative * abs(recomputed)
+    return stored == recomputed
 
 
 # Other minima

@@ -11,6 +11,7 @@ from math import isclose, isfinite
 
 import numpy as np
 import pandas as pd
+from matplotlib.cbook import flatten
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer, ErrorbarContainer
@@ -86,7 +87,7 @@ def _label(axes, which):
 
 def _series(axes):
     """Yield (label, colour, kind, columns) for everything that is drawn in data coordinates."""
-    parts = {part for container in axes.containers for part in _leaves(container)}
+    parts = {*flatten(axes.containers)}
     for container in axes.containers:
         label = container.get_label()
         if isinstance(container, ErrorbarContainer) and container[0] is not None:
@@ -102,11 +103,6 @@ def _series(axes):
     for collection in axes.collections:
         if collection not in parts:
             yield from _collection(collection)
-
-
-def _leaves(container):
-    for part in container:
-        yield from _leaves(part) if isinstance(part, (tuple, list)) else [part]
 
 
 def _errorbars(container):
@@ -183,7 +179,7 @@ def readout_of(figure, names=None):
                     "axes": figure.axes.index(axes) + 1,
                     "name": _html(name or (colour if colour in (names or {}).values() else title)),
                     "labels": [_html(label) for label in labels.values()],
-                    "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row, name=name))],
+                    "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row))],
                 }
             )
     series = [some for some in series if some["points"]]
@@ -209,7 +205,7 @@ def _with_bands(table):
     return shown[~empty & (shown[["x", "y"]].notna().all(axis=1) | (shown["series"] != ""))]
 
 
-def _point(axes, x, y, low, high, value, name):
+def _point(axes, x, y, low, high, value):
     """Return the position of a point and its numbers as text, or None if the point is outside the panel."""
     inside = np.where(np.isnan([x, y]), axes.viewLim.min, [x, y])
     place = (axes.transScale + axes.transLimits).transform(inside)

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Set
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
@@ -34,7 +34,7 @@ TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, prov
 RESERVED_COLUMNS = {"cell", *provenance.ORIGIN}
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An SQLite file that stores the results of cells, and that only one process can open at a time.
 
     The file is created if it is missing. If it is in use or damaged, if it is no results store or has another schema, a
@@ -43,15 +43,12 @@ class Store:
 
     def __init__(self, path: os.PathLike | str):
         self.path = Path(path)
-        with self._reporting():
+        with self._reporting(), ExitStack() as on_failure:
             self.path.open("ab").close()  # the error of the system says why this fails, the error of SQLite does not
             self._db = sqlite3.connect(self.path, timeout=0)  # fail at once if the file is locked
-        try:
-            with self._reporting():
-                self._open()
-        except BaseException:
-            self._db.close()
-            raise
+            on_failure.callback(self._db.close)
+            self._open()
+            on_failure.pop_all()
 
     def _open(self) -> None:
         # An exclusive lock lasts until the file is closed. It needs no shared memory, which network file systems lack.
@@ -95,9 +92,6 @@ class Store:
             why = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise StoreError(f"store {self.path}: {'in use by another process' if busy else why}") from error
 
-    def __enter__(self) -> "Store":
-        return self
-
     def __exit__(self, *error: object) -> None:
         self._db.close()
 
@@ -127,22 +121,15 @@ class Store:
                 yield text, json.loads(rows), json.loads(origin)
 
 
-class Failure(NamedTuple):
-    """A cell whose computation raised an error, and the error in one line."""
-
-    cell: object
-    error: str
-
-
 class Summary(NamedTuple):
-    """The outcome of a sweep: how many cells were computed or skipped, and which cells failed.
+    """The outcome of a sweep: how many cells were computed or skipped, and the error of each cell that failed.
 
     A cell is skipped if its results are known. It counts as `elsewhere`, too, if these results are not in the store.
     """
 
     done: int
     skipped: int
-    failed: list[Failure]
+    failed: dict[str, str]  #: errors in one line, by the canonical JSON of the cell
     elsewhere: int
 
 
@@ -191,7 +178,7 @@ def run(
     skipped = len(by_text) - len(missing)
     elsewhere = sum(key(text) not in stored for text in known & by_text.keys())
     todo = iter(missing)
-    done, failed, pending, finished = 0, [], {}, SimpleQueue()
+    done, failed, pending, finished = 0, {}, {}, SimpleQueue()
     go_on = "they are stored, run again to go on"
     bar = progress(len(by_text), "cell", quiet, done=skipped)
     try:
@@ -212,8 +199,8 @@ def run(
             except CancelledError as error:  # the scheduler has cancelled the cell
                 raise SweepError(f"the connection to the scheduler was lost after {done} cells; {go_on}") from error
             except Exception as error:
-                failed.append(Failure(cell, one_line(error)))
-                bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
+                failed[canonical(cell)] = one_line(error)
+                bar.write(f"failed: {canonical(cell)}: {one_line(error)}", file=sys.stderr)
             bar.update()
     except KeyboardInterrupt:
         stored = store.keys()  # includes any cell that is stored but not counted yet

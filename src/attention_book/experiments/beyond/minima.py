@@ -63,9 +63,11 @@ def descend(cell):
     """
     from attention_phases.model.weights import overlaps
 
-    data, students, _ = _descents(cell)
-    cosines = _cosines(students)
-    distances = np.sqrt(2 * np.maximum(1 - cosines, 0)) + 2 * np.eye(cell.count)
+    from .searches import cosines, descents
+
+    data, students, _ = descents(cell)
+    similarity = cosines(students)
+    distances = np.sqrt(2 * np.maximum(1 - similarity, 0)) + 2 * np.eye(cell.count)
     return [
         {
             "number": k,
@@ -73,7 +75,7 @@ def descend(cell):
             **overlaps(cell.task, student.weights, data.teacher).named,
             "minimum": label,
             "nearest": distances[k].min(),
-            "aligned": cosines[k, (k + 1) % cell.count],
+            "aligned": similarity[k, (k + 1) % cell.count],
         }
         for k, (student, label) in enumerate(zip(students, _labels(distances)))
     ]
@@ -89,9 +91,9 @@ def search(cell):
     """
     from attention_phases.model.weights import overlaps
 
-    from .searches import anneal, hop
+    from .searches import anneal, cosines, descents, hop
 
-    data, starts, rng = _descents(cell)
+    data, starts, rng = descents(cell)
     rows, students = [], []
     for k, student in enumerate(starts):
         lower, hops = hop(data, cell.task.lam, student, cell.worst)
@@ -101,7 +103,7 @@ def search(cell):
         rows.append({"search": "anneal", "number": 0, "temperature": temperature})
         students.append(anneal(data, cell.task.lam, starts[0], temperature, rng))
     lowest = int(np.argmin([student.train_loss for student in students]))
-    for row, student, aligned in zip(rows, students, _cosines(students)[lowest]):
+    for row, student, aligned in zip(rows, students, cosines(students)[lowest]):
         row |= {"train_loss": student.train_loss, **overlaps(cell.task, student.weights, data.teacher).named}
         row["aligned"] = float(aligned)
     return rows
@@ -110,30 +112,6 @@ def search(cell):
 def search_first(cell):
     """Run `search` from only the noise-free start, and return its first two rows."""
     return search(replace(cell, count=1, temperatures=()))
-
-
-def _descents(cell):
-    """Draw the data of a `ValleyCell`, train a student from each start, and return data, students and generator."""
-    import torch
-
-    from attention_phases.model.two_tokens import sample
-    from attention_phases.training.optimizers import fit, start_weights
-
-    rng = cell.rng()
-    data = sample(cell.task, cell.alpha, cell.d, rng)
-    start = start_weights(cell.valley, data.teacher, rng)
-    noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
-    noise[0] = 0
-    return data, fit(data, cell.task.lam, start + cell.noise * noise), rng
-
-
-def _cosines(students):
-    """Return the matrix of absolute cosines between the weights of all pairs of students."""
-    import torch
-
-    weights = torch.stack([student.weights for student in students]).double()
-    unit = weights / torch.linalg.vector_norm(weights, dim=1, keepdim=True)
-    return (unit @ unit.mT).abs().numpy()
 
 
 def _labels(distances):

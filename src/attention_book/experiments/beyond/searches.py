@@ -1,4 +1,4 @@
-"""Searches for lower minima of the training loss, each beginning at a known minimum.
+"""Descents from the starts of a valley, and searches for lower minima of the training loss that begin at their ends.
 
 In a valley with many minima, the minima differ in how they fit a few sentences. The search therefore changes the
 sentences one by one. Langevin descent, which disturbs all weights at once, is the control.
@@ -11,10 +11,27 @@ import torch
 from torch import Tensor
 
 from attention_phases.attention import own_attention
-from attention_phases.model.two_tokens import Dataset, risk
-from attention_phases.training.optimizers import GD_RATE, LOSS_RESOLUTION, Fit, fit, lbfgs
+from attention_phases.model.two_tokens import Dataset, risk, sample
+from attention_phases.training.optimizers import GD_RATE, LOSS_RESOLUTION, Fit, fit, lbfgs, start_weights
 
 TRIAL_GRADIENT = 1e-3  # gradient at which a trial descent ends; its loss is then too high by about 1e-7
+
+
+def descents(cell) -> tuple[Dataset, list[Fit], np.random.Generator]:
+    """Draw the data of a `ValleyCell`, train a student from each start, and return data, students and generator."""
+    rng = cell.rng()
+    data = sample(cell.task, cell.alpha, cell.d, rng)
+    start = start_weights(cell.valley, data.teacher, rng)
+    noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
+    noise[0] = 0
+    return data, fit(data, cell.task.lam, start + cell.noise * noise), rng
+
+
+def cosines(students: list[Fit]) -> np.ndarray:
+    """Return the matrix of absolute cosines between the weights of all pairs of students."""
+    weights = torch.stack([student.weights for student in students]).double()
+    unit = weights / torch.linalg.vector_norm(weights, dim=1, keepdim=True)
+    return (unit @ unit.mT).abs().numpy()
 
 
 def hop(data: Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:
