@@ -184,7 +184,7 @@ def symbol(name):
 
 
 def mathtext(name):
-    """Return the Matplotlib text for a name in figure labels, such as ``"$θ$"`` for "theta"."""
+    """Return the label of a quantity in figures as Matplotlib mathematics, such as θ for "theta"."""
     text = symbol(name).replace("ε", "ϵ")
     return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
 
