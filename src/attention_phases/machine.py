@@ -121,12 +121,17 @@ def process_pool(workers: int | None = None, spawn: BaseContext | None = None) -
 
 
 def _guard() -> None:
-    """Make a worker process ignore SIGINT and SIGTERM, and end it when its parent ends, even if the parent is killed.
+    """Make a worker process ignore SIGINT and SIGTERM, and end it when its parent ends.
 
     The parent handles Ctrl-C and the SIGTERM of a scheduler.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """End this worker when its parent ends, even if the parent is killed."""
 
     def follow(parent: int) -> None:
         connection.wait([parent])
