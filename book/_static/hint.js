@@ -43,12 +43,13 @@
     root.dataset.deeper = "";
     if (kept.length >= FEWEST) {
       const {losses, minima} = meanSurface(kept), lead = measured(kept.map(({minima: [p, s]}) => p.loss - s.loss));
-      for (const ring of outlines({losses, minima}, SHARES, x.copy().clamp(false), y.copy().clamp(false), 0.3))
+      const [, ...rings] = outlines({losses, minima}, SHARES, x.copy().clamp(false), y.copy().clamp(false), 0.3);
+      for (const ring of ["M42 6H394V314H42Z", ...rings])  // the first is the edge of what is computed
         line("depth", ring).attr("clip-path", "url(#hint-frame)");
       if (Math.abs(lead.value) >= 2 * lead.error) root.dataset.deeper = lead.value > 0 ? "semantic" : "positional";
       ["positional", "semantic"].forEach((name, k) => {
         const depth = withError(measured(kept.map(surface => surface.minima[k].loss)), 1e3);
-        const [left, top] = name === "semantic" ? [x(0) + 24, y(minima[1].theta) - 4] : [x(minima[0].m), y(0) + 40];
+        const [left, top] = name === "semantic" ? [x(0) + 38, y(minima[1].theta) - 4] : [x(minima[0].m), y(0) + 40];
         names(`valley ${name}`, left, top, `${name} valley`);
         names(`valley ${name}`, left, top + 14, depth);
         const mirror = name === "semantic" ? [x(0) - 24, y(-minima[1].theta) + 4] : [x(-minima[0].m), top];

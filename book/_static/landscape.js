@@ -182,7 +182,8 @@ function outlines({losses, minima}, shares, x, y, quantile) {
     const inside = (value, from, to) => Math.min(Math.max(value, from), to);
     aim = {m: inside(m + 0.05 * step[0], left, right), theta: inside(theta + 0.05 * step[1], low, high)};
     if (event.key === "Enter") return startAt(aim);
-    paths = [];
+    [paths, ended] = [[], false];
+    roll();
     show();
   });
   root.querySelector("button").addEventListener("click", () => shown().length && start(0.5, 0.5));
