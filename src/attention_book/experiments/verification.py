@@ -161,9 +161,10 @@ def agree(stored, recomputed, relative, absolute):
 
     Two numbers agree if ``|stored - recomputed| <= absolute + relative |recomputed|``.
     """
-    if isinstance(stored, (int, float)) and isinstance(recomputed, (int, float)):
-        return abs(stored - recomputed) <= absolute + relative * abs(recomputed)
-    return stored == recomputed
+    if stored == recomputed:  # equal infinities, too
+        return True
+    numbers = isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))
+    return numbers and abs(stored - recomputed) <= absolute + relative * abs(recomputed)
 
 
 # Other minima
