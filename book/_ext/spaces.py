@@ -1,4 +1,4 @@
-"""No-break spaces that keep a number, its per cent sign, and the formula that it belongs to on one line."""
+"""What stays on one line: a number and its per cent sign, and a formula that ends with "=" and its value."""
 
 from docutils import nodes
 
@@ -11,11 +11,13 @@ def setup(app):
 
 
 def join(app, doctree, page):
-    """Put a no-break space before each per cent sign, and after each formula that ends with "=", but not in code."""
+    """Put a no-break space before each per cent sign, but not in code; wrap formulas and their values."""
     for text in [*doctree.findall(nodes.Text)]:
-        if not isinstance(text.parent, VERBATIM):
-            before = text.parent[: text.parent.index(text)]
-            is_value = before and isinstance(before[-1], nodes.math) and before[-1].astext().endswith("=")
-            joined = text.replace(" ", "\u00a0", 1) if is_value and text.startswith(" ") else text
-            if (joined := joined.replace(" %", "\u00a0%")) != text:
-                text.parent.replace(text, nodes.Text(joined))
+        if " %" in text and not isinstance(text.parent, VERBATIM):
+            text.parent.replace(text, nodes.Text(text.replace(" %", "\u00a0%")))
+    for formula in [*doctree.findall(nodes.math)]:
+        home = formula.parent
+        first = home.index(formula)
+        parts = home[first : first + 3]
+        if formula.astext().endswith("=") and len(parts) == 3 and parts[1] == " ":
+            home[first : first + 3] = [nodes.inline("", "", *parts, classes=["together"])]
