@@ -86,7 +86,7 @@
     said.ariaBusy = String(!done);  // read aloud at the end only
     said.textContent = rows.length < total ? `${rows.length} of ${total} students${done ? ": stopped." : " …"}` : [
       `${place}: `, train === "sweep" ? crossing() : winner(),
-      `Of ${random.length} students from random weights, ${ends}.`,
+      `Of ${random.length} students that L-BFGS trains from random weights, ${ends}.`,
       stuck ? ` ${stuck} of all students did not converge.` : "",
     ].join("");
   }

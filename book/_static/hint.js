@@ -52,7 +52,7 @@
         const [left, top] = name === "semantic" ? [x(0) + 38, y(minima[1].theta) - 4] : [x(minima[0].m), y(0) + 40];
         names(`valley ${name}`, left, top, `${name} valley`);
         names(`valley ${name}`, left, top + 14, depth);
-        const mirror = name === "semantic" ? [x(0) - 24, y(-minima[1].theta) + 4] : [x(-minima[0].m), top];
+        const mirror = name === "semantic" ? [x(0) - 24, y(-minima[1].theta) + 4] : [x(-minima[0].m), y(0) - 34];
         names(`mirror ${name}`, ...mirror, "mirror image");
       });
     }
@@ -62,6 +62,7 @@
     text("label", 218, 346, "overlap with the positions m/σ²");
     text("label", 0, 0, "overlap with the teacher θ/σ²").attr("transform", "translate(10,146)rotate(-90)");
     text("note", 48, 280, at());
+    if (kept.length < FEWEST) return;
     text("note", 48, 294, "training loss, in 10⁻³:");
     text("note", 48, 308, `mean of ${kept.length} data sets`);
   }

@@ -69,9 +69,9 @@ def test_a_cell_has_its_value_and_a_place_on_an_axis_of_words_its_word(axes):
     mesh = axes.pcolormesh([0, 1], [0, 1], [[1.23456, np.nan], [0, 12345]], shading="nearest")
     axes.set_title("theory")
     axes.figure.colorbar(mesh, label="difference")
-    axes.set_yticks([0, 1], ["one", "two"])
+    axes.set_yticks([0, 1], ["one", "2 steps"])
     points, series = series_of(axes)
-    assert [" ".join(point[2:]) for point in points["theory"]] == ["0 one 1.235", "0 two 0", "1 two 12345"]
+    assert [" ".join(point[2:]) for point in points["theory"]] == ["0 one 1.235", "0 2 steps 0", "1 2 steps 12345"]
     assert series[0]["labels"][2] == "difference"
 
 

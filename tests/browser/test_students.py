@@ -44,7 +44,7 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
     random = table[table["start"] == "random"]["valley"].value_counts()
     ended = f"{random['semantic']} ended in the semantic valley, {random['positional']} in the positional valley"
     ended += f", {random['neither']} in neither valley, {random['zero']} at zero weights."
-    assert f"Of {random.sum()} students from random weights, {ended}" in text
+    assert f"Of {random.sum()} students that L-BFGS trains from random weights, {ended}" in text
     stuck = (~table["converged"]).sum()
     assert stuck and text.endswith(f" {stuck} of all students did not converge.")
     stayed = table[table["start"] == table["valley"]].groupby(["start", "alpha"])

@@ -231,7 +231,7 @@ def _text(axis, value, low=np.nan, high=np.nan):
     ticks, places = axis.get_major_formatter(), axis.get_majorticklocs()
     if isinstance(ticks, FuncFormatter):  # labels that are set by hand have this formatter
         for place, word in zip(places, ticks.format_ticks(places)):
-            if abs(value - place) < 0.5 and not re.match(r"[-+−]?\d", word):
+            if abs(value - place) < 0.5 and not re.fullmatch(r"[-+−]?[\d.,]*", word):
                 return _html(word)
     if not isfinite(low) or low == high:
         return _number(value)
