@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import offset_copy
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 from attention_phases.errors import BadInput, check_choice, check_count, check_kind, check_positive
@@ -237,13 +238,18 @@ def _with_error(rows, name, unit):
     return rows[name] / unit, rows[f"{name}_error"] / unit
 
 
-def draw_points(axes, x, y, error, colour, marker="o", **more):
+def draw_points(axes, x, y, error, colour, marker="o", displacement=0, **more):
     """Draw points with error bars, which are standard errors.
 
     If there are no points, the legend has no entry.
+
+    displacement: distance in points (1/72 inch) by which marks are moved to the right, so that they do not cover others. The
+    data of the figure remain as they are.
     """
     if len(x):
-        axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
+        bars = axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
+        for part in bars.get_children() if displacement else ():
+            part.set_transform(offset_copy(axes.transData, axes.figure, x=displacement, units="points"))
 
 
 def draw_cells(axes, maps, sides, largest=None):
