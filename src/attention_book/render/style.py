@@ -243,7 +243,7 @@ def draw_points(axes, x, y, error, colour, marker="o", displacement=0, **more):
 
     If there are no points, the legend has no entry.
 
-    displacement: distance in points (1/72 inch) by which marks are moved to the right, so that they do not cover others.
+    displacement: distance in points (1/72 inch) by which marks are moved right, so that they do not cover others.
     The data of the figure remain as they are.
     """
     if len(x):
