@@ -18,6 +18,9 @@ def join(app, doctree, page):
     for formula in [*doctree.findall(nodes.math)]:
         home = formula.parent
         first = home.index(formula)
-        parts = home[first : first + 3]
-        if formula.astext().endswith("=") and len(parts) == 3 and parts[1] == " ":
-            home[first : first + 3] = [nodes.inline("", "", *parts, classes=["together"])]
+        parts = home[first + 1 : first + 3]
+        if formula.astext().endswith("=") and parts and isinstance(parts[0], nodes.Text) and parts[0].startswith(" "):
+            value, space, rest = parts[0][1:].partition(" ")
+            kept, left = ([nodes.Text(f" {value}")], [nodes.Text(space + rest)]) if value else (parts, [])
+            end = first + 1 + len(kept)
+            home[first:end] = [nodes.inline("", "", formula, *kept, classes=["together"]), *left]
