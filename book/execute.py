@@ -93,8 +93,9 @@ def show(kept, profile, shown):
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
     rows = []
-    for path in sorted(kept.glob("*.ipynb")):
-        if path.stem.endswith(".failed"):
+    for text in sorted(paths.NOTEBOOKS.glob("*.md")):  # `kept` may also have pages that the book no longer has
+        path = kept / f"{text.stem}.ipynb"
+        if not path.exists():
             continue
         shutil.copy(path, shown)
         notebook = nbformat.read(path, 4)
