@@ -77,7 +77,7 @@
     }
     line("rail", `M${x(0)} ${y(hint)}V${y(1)}`);
     dot("start", 8, x(0), y(hint));
-    if (hint < 0.5) text("below", x(0), y(hint) + 24, from());  // on the hill, where no student ends
+    if (hint < 0.5) text("below", x(0), y(hint) + 24, from());  // on the hill, where students rarely end
     else text("from", x(0) - 28, y(hint) + 4, from());
     handle.style.top = `${100 * y(hint) / 350}%`;
     Object.assign(handle, {ariaValueNow: hint, ariaValueText: from()});
