@@ -229,10 +229,9 @@
 
   const panels = PANELS.map(({title, ...panel}) => {
     const figure = document.createElement("div"), plain = title.replace(/<[^>]*>/g, "");
-    figure.innerHTML = `<p>${title}<span></span></p><svg role="img" aria-label="Along alpha: ${plain}, of both students"></svg>`;
+    figure.innerHTML = `<p>${title}</p><svg role="img" aria-label="Along alpha: ${plain}, of both students"></svg>`;
     part("panels").append(figure);
-    const [svg, above] = ["svg", "p span"].map(name => figure.querySelector(name));
-    const shown = {...panel, figure, above, svg: d3.select(svg), x: null};
+    const svg = figure.querySelector("svg"), shown = {...panel, figure, svg: d3.select(svg), x: null};
     follow(svg, svg, left => byHand({alpha: shown.x.invert(left)}));
     return shown;
   });
@@ -245,7 +244,7 @@
       .map(alpha => ({alpha, ...theory.at(task(), state.omega, alpha)[name]})).filter(point => point.train_loss);
   }
 
-  function drawPanel({figure, svg, above, quantity, scale, linear}, curves, view) {
+  function drawPanel({figure, svg, quantity, scale, linear}, curves, view) {
     const width = figure.clientWidth, height = scale > 1 ? 160 : 120;
     if (!width) return null;  // folded
     const low = ({[quantity]: {value, error, low}}) => scale * (low ?? value - error);
@@ -266,12 +265,13 @@
       draw(`curve ${name}`, d3.line(p => x(p.alpha), p => y(scale * p[quantity].value))(curve));
     }
     const inside = students.filter(student => scale * student[quantity].value <= y.domain()[1]);
-    above.textContent = inside.length < students.length ? `; too high to show: ${students.length - inside.length}` : "";
     for (const student of inside) {
       draw(`curve ${student.kind}`, `M${x(student.alpha)} ${y(low(student))}V${Math.max(y(high(student)), 0)}`);
       dot(`student ${student.kind}`, 3, student.alpha, student[quantity].value);
     }
     draw("crosshair", upright(state.alpha));
+    if (inside.length < students.length)
+      svg.append("text").attr("class", "above").attr("x", width - 10).attr("y", 16).text(`${students.length - inside.length} too high to show`);
     for (const name of NAMES) if (view[name]) dot(`dot ${name}`, 4, state.alpha, view[name][quantity].value);
     return x;
   }

@@ -56,7 +56,7 @@
         names(`mirror ${name}`, ...mirror, "mirror image");
       });
     }
-    text("teacher", x(0), y(1) - 8, "the teacher");
+    names("teacher", x(0), y(1) - 8, "the teacher");
     axis("translate(0,314)", d3.axisBottom(x));
     axis("translate(42,0)", d3.axisLeft(y));
     text("label", 218, 346, "overlap with the positions m/σ²");

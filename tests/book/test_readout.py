@@ -12,7 +12,7 @@ from built import DESK, EXECUTED, FRAMES, HTML, PHONE
 from dark import SVG
 from matplotlib import pyplot as plt
 
-from attention_book.render.figure_data import readout_of
+from attention_book.render.figure_data import csv_of, readout_of
 
 BY_NAME = {"#c8553d": "semantic"}
 SHOWS = """([image, wide]) => image.complete && image.naturalWidth > 0 && image.currentSrc.includes("-wide") === wide"""
@@ -73,6 +73,7 @@ def test_a_cell_has_its_value_and_a_place_on_an_axis_of_words_its_word(axes):
     points, series = series_of(axes)
     assert [" ".join(point[2:]) for point in points["theory"]] == ["0 one 1.235", "0 2 steps 0", "1 2 steps 12345"]
     assert series[0]["labels"][2] == "difference"
+    assert "\n# panel 1: near y = 1: 2 steps\n" in csv_of(axes.figure) and "near x" not in csv_of(axes.figure)
 
 
 @pytest.mark.parametrize("seed", range(4))

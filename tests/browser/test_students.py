@@ -64,7 +64,7 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
                 assert bar[:, 0] == pytest.approx([alpha] * 2, abs=0.001)
                 assert bar[:, 1] == pytest.approx(ends, abs=0.02 * drawing.pixel[1])
                 assert bar[0, 1] > drawing.place((0, drawing.foot + 0.1))[1]
-        assert panel.locator("p span").inner_text() == (f"; too high to show: {higher}" if higher else "")
+        assert panel.locator(".above").all_inner_texts() == ([f"{higher} too high to show"] if higher else [])
     grey = "said => said.classList.contains('past')"
     assert not said.evaluate(grey)
     view(page, "standard", 0.3, 1.41)

@@ -61,6 +61,8 @@ def csv_of(figure, names=None):
                 labels[name] += " (logarithmic)"
         shown = [f"{name} = {', '.join(text.splitlines())}" for name, text in labels.items() if text]
         comments.append(f"# panel {number}: " + "; ".join(shown))
+        for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+            comments += [f"# panel {number}: near {name} = {place:g}: {word}" for place, word in _words(axis)]
     return "\n".join([*comments, table.to_csv(index=False, float_format="%.6g", lineterminator="\n")])
 
 
@@ -228,17 +230,24 @@ def _text(axis, value, low=np.nan, high=np.nan):
 
     The text for NaN is empty.
     """
-    ticks, places = axis.get_major_formatter(), axis.get_majorticklocs()
-    if isinstance(ticks, FuncFormatter):  # labels that are set by hand have this formatter
-        for place, word in zip(places, ticks.format_ticks(places)):
-            if abs(value - place) < 0.5 and not re.fullmatch(r"[-+−]?[\d.,]*", word):
-                return _html(word)
+    for place, word in _words(axis):
+        if abs(value - place) < 0.5:
+            return _html(word)
     if not isfinite(low) or low == high:
         return _number(value)
     error = (high - low) / 2
     if isclose(low + error, value, rel_tol=1e-9, abs_tol=1e-3 * error):
         return _number(value, error)
     return f"{_number(value)} ({_number(low)} to {_number(high)})"
+
+
+def _words(axis):
+    """Return the places of the ticks that have a word as their label, with the words."""
+    ticks, places = axis.get_major_formatter(), axis.get_majorticklocs()
+    if not isinstance(ticks, FuncFormatter):  # labels that are set by hand have this formatter
+        return []
+    labels = zip(places, ticks.format_ticks(places))
+    return [(place, word) for place, word in labels if not re.fullmatch(r"[-+−]?[\d.,]*", word)]
 
 
 def _number(value, error=0.0):
