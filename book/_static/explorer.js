@@ -344,12 +344,12 @@
   for (const element of [map.node(), part("handle")])
     follow(element, map.node(), (left, top) => byHand({omega: scales.x.invert(left), alpha: scales.y.invert(top)}));
   part("handle").addEventListener("keydown", event => {
-    const [, side] = event.key.match(/^Arrow(.*)/) ?? [], name = /Left|Right/.test(side) ? "omega" : "alpha";
+    const [, side] = event.key.match(/^(?:Arrow|Page)(.*)/) ?? [], name = /Left|Right/.test(side) ? "omega" : "alpha";
     const end = {Home: LIMITS.alpha.min, End: LIMITS.alpha.max}[event.key];
     if (!side && !end) return;
     event.preventDefault();
     if (end) byHand({alpha: end});
-    else byHand({[name]: state[name] + (/Right|Up/.test(side) ? 1 : -1) * (event.shiftKey ? 10 : 1) * LIMITS[name].step});
+    else byHand({[name]: state[name] + (/Right|Up/.test(side) ? 1 : -1) * (event.shiftKey || /^Page/.test(event.key) ? 10 : 1) * LIMITS[name].step});
   });
   async function copy(button, link) {
     try {

@@ -60,7 +60,7 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
     for key in ("ArrowRight", "ArrowRight"):
         page.locator("[name=alpha]").press(key)
     page.wait_for_function(addressed, arg="#omega=0.2&alpha=1.02")
-    for key, alpha in (("Home", 0.02), ("End", 2.0)):
+    for key, alpha in (("Home", 0.02), ("PageUp", 0.12), ("End", 2.0)):
         page.locator(".explorer-handle").press(key)
         assert place(page) == [0.2, alpha]
     go(omega=0.2, alpha=1.02)
