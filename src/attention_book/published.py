@@ -171,10 +171,7 @@ def _row(comparison):
     difference = value - published.value
     sigma = difference / hypot(error, theirs, published.rounding)
     verdict = VERDICTS[int(abs(sigma) > LIMIT)] if comparison.comparable else "not comparable"
-    return {
-        "quantity": comparison.quantity,
-        "parameters": comparison.parameters,
-        "evidence": comparison.evidence,
+    return vars(comparison) | {
         "published": published.text,
         "published_value": published.value,
         "rounding": published.rounding,
@@ -183,7 +180,6 @@ def _row(comparison):
         "source": published.source,
         "value": value,
         "error": error,
-        "n": comparison.n,
         "difference": difference,
         "percent": 100 * difference / published.value,
         "sigma": sigma,

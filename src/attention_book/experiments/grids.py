@@ -62,14 +62,13 @@ def cells_of(name, cell_type, table, **changes):
         check_choice("parameter", parameter, (*table, *of_task))
     task = {name: value for name, value in changes.items() if name not in table}
     table = table | {name: value for name, value in changes.items() if name in table}
-    axes = {fields: table[fields] for fields, values in table.items() if isinstance(values, (list, range))}
-    shared = {field: value for field, value in table.items() if field not in axes}
     if task:
-        shared["task"] = replace(shared["task"], **task)
+        table["task"] = replace(table["task"], **task)
+    axes = {names: values for names, values in table.items() if isinstance(values, (list, range))}
     cells = []
     for point in product(*axes.values()):
-        values = dict(shared)
-        for names, value in zip(axes, point):
+        values = {}
+        for names, value in (table | dict(zip(axes, point))).items():
             values |= dict(zip(names.split(), value)) if " " in names else {names: value}
         cells.append(cell_type(name, **values))
     return cells

@@ -58,7 +58,6 @@ def standard_line(cell) -> list[dict]:
     """
     from attention_phases.quadrature import usual_points
     from attention_phases.theory import follow, linear_baseline, threshold
-    from attention_phases.theory.branches import row_of
     from attention_phases.theory.ends import BORDERS, border, branch_ends
     from attention_phases.theory.thresholds import COMPARED_BRANCHES, guess_from_known
 
@@ -77,10 +76,9 @@ def standard_line(cell) -> list[dict]:
             if crossing.exists:
                 rows.append(mark(kind, crossing.alpha))
             if kind == "critical" and crossing.exists:
-                rows += [
-                    {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **row_of(task, solution)}
-                    for branch, solution in crossing.solutions.items()
-                ]
+                alpha = crossing.alpha.value
+                crossed = {f"{branch} at critical": {alpha: end} for branch, end in crossing.solutions.items()}
+                rows += _branch_rows(task, crossed)
     for branch in INFORMED:
         ends = branch_ends(task, branch, alphas, branches[branch], points=END_POINTS * cell.points, **quadrature)
         rows += [{**mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
@@ -108,7 +106,8 @@ def variant_line(cell) -> list[dict]:
     task, alphas, architecture = cell.task, sorted(cell.alphas), cell.architecture
     options = {**cell.quadrature, "architecture": architecture}
     branches = {branch: follow(task, branch, alphas, cell.points, **options) for branch in cell.branches}
-    limits = _limits(task, branches, points=cell.points, **options)
+    limits = {branch: _limit(task, branch, branches[branch], points=cell.points, **options) for branch in branches}
+    limits = {branch: limit for branch, limit in limits.items() if isfinite(limit.value)}
     if architecture.form == "rank2" and "semantic" in branches and "positional" in limits:
         first, semantic = limits["positional"].value, branches["semantic"]
         branches["semantic"] = {alpha: solution for alpha, solution in semantic.items() if alpha > first}
@@ -135,6 +134,10 @@ def mark(what, alpha):
 
 
 def _branch_rows(task, branches):
+    """Return a row for each solution, with its label, its alpha and its quantities.
+
+    branches: solutions by label and alpha.
+    """
     from attention_phases.theory.branches import row_of
 
     return [
@@ -156,23 +159,20 @@ def _gap_rows(branches):
     return rows
 
 
-def _limits(task, branches, **options):
-    """Return the alpha at which a branch turns from a saddle into a minimum, for each branch that does so."""
+def _limit(task, branch, solutions, **options):
+    """Return the alpha at which a branch turns from a saddle into a minimum, or NaN if it does not.
+
+    solutions: solutions of the branch by alpha.
+    """
     from attention_phases.theory.branches import solve_from
     from attention_phases.theory.ends import gain_crossing
 
-    limits = {}
-    for branch, solutions in branches.items():
+    def solution_at(alpha):
+        nearest = min(solutions, key=lambda other: abs(other - alpha))
+        return solutions.get(alpha) or solve_from(solutions[nearest], task, alpha, branch, **options)
 
-        def solution_at(alpha, branch=branch, solutions=solutions):
-            nearest = min(solutions, key=lambda other: abs(other - alpha))
-            return solutions.get(alpha) or solve_from(solutions[nearest], task, alpha, branch, **options)
-
-        gain = {alpha: solution.gain for alpha, solution in solutions.items()}
-        limit = gain_crossing(branch, gain, gain.get, solution_at)
-        if isfinite(limit.value):
-            limits[branch] = limit
-    return limits
+    gain = {alpha: solution.gain for alpha, solution in solutions.items()}
+    return gain_crossing(branch, gain, gain.get, solution_at)
 
 
 def prune(row):

@@ -28,9 +28,8 @@ def own_cells(sizes, experiment):
         if name not in table:
             raise BadInput(f"sizes lack {name}: alpha and d are needed")
     table = {name: _numbers(value) if hasattr(value, "tolist") else value for name, value in table.items()}
-    table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in LIST_FIELDS}
-    axes = {name: value for name, value in table.items() if isinstance(value, list) and name not in LIST_FIELDS}
-    table |= {name: check_several(name, value) for name, value in axes.items()}
+    axes = [name for name, value in table.items() if isinstance(value, (list, tuple)) and name not in LIST_FIELDS]
+    table |= {name: check_several(name, table[name]) for name in axes}
     table["seeds"] = check_seeds(table["seeds"])
     table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in LIST_FIELDS if name in table})

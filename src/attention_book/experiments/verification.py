@@ -87,9 +87,8 @@ def check(sample, seed=0, name=None, quiet=True):
         checkout()
         raise StoreError(f"{DATA}: holds no results" + (f" of {name}" if name else ""))
     tables = [load(path) for path in files]
-    texts = pd.concat([table["cell"].drop_duplicates().astype(str) for table in tables])
-    texts = texts.sort_values().reset_index(drop=True)
-    chosen = set(texts.sample(min(sample, len(texts)), random_state=seed))
+    texts = sorted({text for table in tables for text in table["cell"].unique()})
+    chosen = set(pd.Series(texts).sample(min(sample, len(texts)), random_state=seed))
     mismatches, others, students = [], [], 0
     with progress(len(chosen), "cell", quiet) as bar:
         for path, table in zip(files, tables):

@@ -27,11 +27,7 @@ from .markup import number
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # on maps, the model that predicts better
-PROCESS_SETTINGS = (
-    "backend",
-    "backend_fallback",
-    "interactive",
-)  # settings of Matplotlib that do not affect pictures
+PROCESS_SETTINGS = ("backend", "backend_fallback", "interactive")  # settings of Matplotlib that do not affect pictures
 # Names of the colours in the data of a figure
 COLOUR_NAMES = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}
 

@@ -17,9 +17,8 @@ from ..grids import data_sets, register, with_tasks
 from ..kinds import ROUNDING, Kind, displaced_runs
 from ..students import STUDENTS, OnData
 
-TIGHT_GRADIENT = (
-    1e-6  # |grad R| at end points whose curvature is measured, because small eigenvalues depend on the exact point
-)
+# |grad R| at end points whose curvature is measured. It is small, because small eigenvalues depend on the exact point.
+TIGHT_GRADIENT = 1e-6
 
 
 def stay_rows(cell, displaced=0.0):

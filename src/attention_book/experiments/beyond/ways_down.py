@@ -53,22 +53,22 @@ def _step_of_one(data, lam, start):
     return start - length * gradient
 
 
-def backtracking_lbfgs(data, lam, starts, rng, steps=5000, cap=None):
+def backtracking_lbfgs(data, lam, starts, rng, cap=None):
     """Return the weights after L-BFGS with a backtracking line search, which only shortens steps.
 
     cap: longest step, in units of the length of the gradient; None for no limit.
     """
-    return torch.stack([_backtracking_one(data, lam, start, steps, cap) for start in starts])
+    return torch.stack([_backtracking_one(data, lam, start, cap) for start in starts])
 
 
-def _backtracking_one(data, lam, start, steps, cap):
+def _backtracking_one(data, lam, start, cap):
     def value_and_gradient(weights):
         value, gradient = risk(data, torch.from_numpy(weights).to(start)[None], lam)
         return value.item(), gradient[0].double().numpy()
 
     pairs, weights = deque(maxlen=MEMORY), start.double().numpy()
     value, gradient = value_and_gradient(weights)
-    for _ in range(steps):
+    for _ in range(optimizers.LBFGS_STEPS):
         size = np.linalg.norm(gradient)
         if size <= optimizers.LBFGS_TOLERANCE:
             break
