@@ -121,6 +121,7 @@
       work();
       report(run, true);
     });
+  form.addEventListener("submit", event => event.preventDefault());  // Enter sets the seed, as leaving its field does
   root.addEventListener("opened", startAsked);
   startAsked();
 })(window.explorer);

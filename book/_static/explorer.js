@@ -171,8 +171,11 @@
     const draw = frame(map, width, height, x, y, [6, 5]), all = columns();
     Object.assign(scales, {x, y});
     const area = of => d3.area(c => x(c.omega), c => y(of(c)[0]), c => y(of(c)[1])).defined(of)(all);
-    const curve = of => d3.line(c => x(c.omega), c => y(of(c))).defined(c => of(c) <= LIMITS.alpha.max)(all);
-    map.select("clipPath path").attr("d", area(c => c.both));
+    const beyond = y.copy().clamp(false);  // a line leaves the map at its edge
+    const curve = of => d3.line(c => x(c.omega), c => beyond(of(c))).defined(of)(all);
+    const line = (kind, of) => draw(kind, curve(of)).attr("clip-path", "url(#explorer-frame)");
+    map.select("#explorer-both path").attr("d", area(c => c.both));
+    map.select("#explorer-frame path").attr("d", `M44 8H${width - 10}V${height - 40}H44Z`);
     for (const name of NAMES) {
       draw(`region ${name}`, area(c => c.wins[name]));
       for (const d of shades(name, all)) draw(`region ${name}`, d).attr("clip-path", "url(#explorer-both)");
@@ -180,11 +183,11 @@
       const [last, next] = theory.lastOmegas(task(), name), {from, to} = theory.range(task(), name, last);
       const beyond = `M${x(last)} ${y(from)}H${x(next)}V${y(to)}H${x(last)}`;  // it ends somewhere there
       if (next <= LIMITS.omega.max) draw(`region half ${name}`, beyond);
-      draw(`border ${name}`, curve(c => c[name]));
+      line(`border ${name}`, c => c[name]);
     }
-    draw("border positional", curve(c => c.ends));
-    draw("critical", curve(c => c.critical));
-    draw("linear", curve(c => c.linear));
+    line("border positional", c => c.ends);
+    line("critical", c => c.critical);
+    line("linear", c => c.linear);
     const text = (kind, words, left, top, turn = "") => map.append("text").attr("class", kind)
       .attr("transform", `translate(${left},${top})${turn}`).text(words);
     text("label", "positional share of the teacher ω", width / 2, height - 6);
@@ -264,14 +267,16 @@
       draw(`band ${name}`, d3.area(p => x(p.alpha), p => y(low(p)), p => y(high(p)))(curve));
       draw(`curve ${name}`, d3.line(p => x(p.alpha), p => y(scale * p[quantity].value))(curve));
     }
-    const inside = students.filter(student => scale * student[quantity].value <= y.domain()[1]);
-    for (const student of inside) {
+    for (const student of students) {
+      if (scale * student[quantity].value > y.domain()[1]) {
+        const left = x(student.alpha);
+        draw(`above ${student.kind}`, `M${left} 6L${left - 4} 12L${left + 4} 12Z`);
+        continue;
+      }
       draw(`curve ${student.kind}`, `M${x(student.alpha)} ${y(low(student))}V${Math.max(y(high(student)), 0)}`);
       dot(`student ${student.kind}`, 3, student.alpha, student[quantity].value);
     }
     draw("crosshair", upright(state.alpha));
-    if (inside.length < students.length)
-      svg.append("text").attr("class", "above").attr("x", width - 10).attr("y", 16).text(`${students.length - inside.length} too high to show`);
     for (const name of NAMES) if (view[name]) dot(`dot ${name}`, 4, state.alpha, view[name][quantity].value);
     return x;
   }

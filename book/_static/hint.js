@@ -56,13 +56,16 @@
         names(`mirror ${name}`, ...mirror, "mirror image");
       });
     }
-    names("teacher", x(0), y(1) - 8, "the teacher");
+    names("teacher", x(0), y(1) - 16, "the teacher");
     axis("translate(0,314)", d3.axisBottom(x));
     axis("translate(42,0)", d3.axisLeft(y));
     text("label", 218, 346, "overlap with the positions m/σ²");
     text("label", 0, 0, "overlap with the teacher θ/σ²").attr("transform", "translate(10,146)rotate(-90)");
     text("note", 48, 280, at());
-    if (kept.length < FEWEST) return;
+    if (kept.length < FEWEST) {
+      if (surfaces.length === SETS) text("note", 48, 294, "no terrain: too few data sets have both minima");
+      return;
+    }
     text("note", 48, 294, "training loss, in 10⁻³:");
     text("note", 48, 308, `mean of ${kept.length} data sets`);
   }

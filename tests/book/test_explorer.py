@@ -94,6 +94,10 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
     go(omega=0.3, alpha=0.7)
     go(omega="", alpha="")  # this view has no position
     assert place(page) == [0.3, 0.7]
+    page.locator(".explorer-training > summary").click()
+    page.locator("[name=seed]").fill("7")
+    page.locator("[name=seed]").press("Enter")
+    page.wait_for_function("() => !location.search && location.hash.endsWith('seed=7')")
     # Values out of range are replaced by the nearest allowed values.
     go(omega=7, alpha=-1, matrix="none", seed="x", train="no")
     assert place(page) == [0.5, 0.02] and page.get_by_role("button", name="No αl up to 2").is_disabled()

@@ -76,6 +76,14 @@ def test_a_cell_has_its_value_and_a_place_on_an_axis_of_words_its_word(axes):
     assert "\n# panel 1: near y = 1: 2 steps\n" in csv_of(axes.figure) and "near x" not in csv_of(axes.figure)
 
 
+def test_a_point_that_is_not_drawn_is_not_read_but_a_line_across_the_panel_is(axes):
+    axes.plot([1, 2, 3], [4, np.nan, 6], label="students")
+    axes.axvline(2, label="limit")
+    points, _ = series_of(axes)
+    assert [point[2:4] for point in points["students"]] == [["1", "4"], ["3", "6"]]
+    assert [point[2:4] for point in points["limit"]] == [["2", ""]]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_every_number_is_that_of_the_data_to_its_last_digit(axes, seed):
     """The values cover many decades and both signs, errors, colours, and places on several kinds of axes."""

@@ -206,7 +206,7 @@ def test_the_map_draws_who_wins_where(page, theories, matrix):
     omegas = np.round(np.arange(0.02, 0.5001, 0.005), 4)
     for what in ("critical", "linear"):
         expected = np.array([(omega, theory.curves(omega)[what][0]) for omega in omegas])
-        expected = expected[expected[:, 1] <= 2]
+        expected = expected[np.isfinite(expected[:, 1])]  # a line leaves the map at its edge, where it is clipped
         drawn = np.concatenate([ring for rings in drawing.of(what) for ring in rings])
         assert len(drawn) == len(expected) > 5
         assert (abs(drawn - expected) < 0.02 * np.array(drawing.pixel)).all(), what

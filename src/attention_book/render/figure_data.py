@@ -203,8 +203,11 @@ def _with_bands(table):
     told = shown["low"].notna() * 2 + (shown["series"] != "")  # keeps the most complete drawing of a point
     shown = shown.loc[told.sort_values(ascending=False, kind="stable").index].drop_duplicates([*key, "y"])
     shown = shown.drop_duplicates("index").sort_values("index")
+    is_drawn = shown[["x", "y"]].notna().all(axis=1)
+    # A line across the panel has one coordinate. A series with points has none where a coordinate is unknown.
+    of_points = is_drawn.groupby([shown[name] for name in ("panel", "series", "colour")], dropna=False).transform("any")
     empty = (shown["drawn as"] == "cell") & shown["value"].isna()
-    return shown[~empty & (shown[["x", "y"]].notna().all(axis=1) | (shown["series"] != ""))]
+    return shown[~empty & (is_drawn | (~of_points & (shown["series"] != "")))]
 
 
 def _point(axes, x, y, low, high, value):

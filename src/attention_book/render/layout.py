@@ -50,7 +50,7 @@ def _lay_out(figure):
         if len(title) > room:
             axes.set_title(title.replace(", $", ",\n$") if "$" in title else textwrap.fill(title, room), loc="left")
         if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
-            axes.locator_params(axis="x", nbins=6)
+            axes.locator_params(axis="x", nbins=6 if room > 25 else 4)
     _fit_legends(figure, panels, width, width / shape[1] - LABEL_WIDTH)
 
 
