@@ -196,6 +196,10 @@ def _with_bands(table):
     key = ["panel", "colour", "x"]
     bands = table.loc[table["drawn as"] == "band", [*key, "low", "high"]]
     shown = table[~table["drawn as"].isin(["band", "contour"])].reset_index()
+    # A line across the panel has a single coordinate. A series of points lacks one where there is no point.
+    is_whole = shown[["x", "y"]].notna().all(axis=1)
+    has_points = is_whole.groupby([shown[name] for name in SERIES[:4]], dropna=False).transform("any")
+    shown = shown[is_whole | ~has_points]
     shown = shown.merge(bands, how="left", on=key, suffixes=("", "_band"))
     around = shown["low_band"].le(shown["y"]) & shown["high_band"].ge(shown["y"])
     for end in ("low", "high"):
@@ -203,11 +207,8 @@ def _with_bands(table):
     told = shown["low"].notna() * 2 + (shown["series"] != "")  # keeps the most complete drawing of a point
     shown = shown.loc[told.sort_values(ascending=False, kind="stable").index].drop_duplicates([*key, "y"])
     shown = shown.drop_duplicates("index").sort_values("index")
-    is_drawn = shown[["x", "y"]].notna().all(axis=1)
-    # A line across the panel has one coordinate. A series with points has none where a coordinate is unknown.
-    of_points = is_drawn.groupby([shown[name] for name in ("panel", "series", "colour")], dropna=False).transform("any")
     empty = (shown["drawn as"] == "cell") & shown["value"].isna()
-    return shown[~empty & (is_drawn | (~of_points & (shown["series"] != "")))]
+    return shown[~empty & (shown[["x", "y"]].notna().all(axis=1) | (shown["series"] != ""))]
 
 
 def _point(axes, x, y, low, high, value):
