@@ -163,8 +163,8 @@ def search(w1, w2, t1, t2, V, variance):
 def follow(kept, w1, w2, t1, t2, V, variance):
     """Find the lowest minimum of the Moreau objective by descents from two minima found for similar parameters.
 
-    The function also returns the `hessian` at this minimum. These minima are `kept` (2, 2), and
-    the second of them may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
+    The two minima are `kept` (2, 2), and the second of them may be NaN. The function also returns the `hessian` at the
+    lowest minimum. If the valley of this minimum is flat, the result comes from a new search instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
