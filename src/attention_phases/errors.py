@@ -113,8 +113,11 @@ def check_seeds(seeds: object) -> list[int]:
     return named
 
 
-def check_memory(name: str, value: object, needed: float, device: str = "cpu") -> None:
-    """Raise `BadInput` if the needed bytes exceed the memory of the GPU or machine, or the limit of `ulimit -v`."""
+def check_memory(sizes: dict[str, float], needed: float, device: str = "cpu") -> None:
+    """Raise `BadInput` if the needed bytes exceed the memory of the GPU or machine, or the limit of `ulimit -v`.
+
+    sizes: the parameters on which the memory depends, by name; the message names the largest of them
+    """
     there = float("inf")
     if device == "cuda":
         import torch  # imported here because torch is slow to load
@@ -126,7 +129,8 @@ def check_memory(name: str, value: object, needed: float, device: str = "cpu") -
         limits = resource.getrlimit(resource.RLIMIT_AS)[0], os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         there = min(limit for limit in limits if limit > 0) if device == "cpu" else there  # -1 means no limit
     if needed > there:
-        needs = f"{name} = {value} needs at least {needed / 1e9:.2g} GB of memory"
+        name = max(sizes, key=lambda name: sizes[name])
+        needs = f"{name} = {sizes[name]} needs at least {needed / 1e9:.2g} GB of memory"
         raise BadInput(f"{needs}; {there / 1e9:.2g} GB are available. Choose a smaller {name}")
 
 

@@ -60,8 +60,7 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
     if points & (points - 1):
         raise BadInput("points", points, "a power of two >= 16")
     scrambles = check_count("scrambles", scrambles, at_least=4)
-    name, value = ("points", points) if points > scrambles else ("scrambles", scrambles)
-    check_memory(name, value, 8 * scrambles * points * dimensions)
+    check_memory({"scrambles": scrambles, "points": points}, 8 * scrambles * points * dimensions)
     normal = np.empty((scrambles, points, dimensions))
     seeds = np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles)
     for net, of_scramble in zip(normal, seeds):

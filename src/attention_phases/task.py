@@ -3,7 +3,7 @@
 Tokens can have structure: directions with different variances, and clusters (Assumptions 4.1 and C.1).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import reduce
 from math import inf, isclose, sqrt
 from operator import add
@@ -133,8 +133,7 @@ class Task:
 
         The main text of the paper has only these four parameters.
         """
-        own = self.spectrum, self.clusters, self.teachers, self.density, self.l1, self.encoding
-        return own != ((), (), (1.0,), 1.0, 0.0, 1.0)
+        return any(getattr(self, optional.name) != optional.default for optional in fields(self) if optional.metadata)
 
     @property
     def directions(self) -> tuple[Direction, ...]:

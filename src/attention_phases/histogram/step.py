@@ -37,6 +37,20 @@ def total(a):
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
+@njit(**NUMBA_OPTIONS)
+def softmax(a):
+    """Replace a vector by its softmax, and return its maximum and the sum of ``exp(a - maximum)``."""
+    top, mass = np.float32(-np.inf), np.float32(0)
+    for i in range(len(a)):
+        top = max(top, a[i])
+    for i in range(len(a)):
+        a[i] = exp(a[i] - top)
+        mass += a[i]
+    for i in range(len(a)):
+        a[i] /= mass
+    return top, mass
+
+
 class Rule(NamedTuple):
     """The settings of the optimiser: Adam, or plain gradient descent if beta2 is 0."""
 
@@ -90,18 +104,12 @@ def attend(tokens, chosen, scores, known, scale):
         sentence, i = tokens[chosen[r // length]], r % length
         of_token, of_position = scores[sentence[i]], scores[known + i]
         line, entry = attention[r], by_kind[r]
-        top = np.float32(-np.inf)
         for j in range(length):
             c, d = sentence[j], known + j
             line[j] = scale * (of_token[c] + of_token[d] + of_position[c] + of_position[d])
-            top = max(top, line[j])
-        mass = np.float32(0)
-        for j in range(length):
-            line[j] = exp(line[j] - top)
-            mass += line[j]
+        softmax(line)
         entry[:known] = 0
         for j in range(length):
-            line[j] /= mass
             entry[sentence[j]] += line[j]
             entry[known + j] = line[j]
     return attention, by_kind
@@ -138,19 +146,17 @@ def norm(normed, scale, shift):
 
     The rows of `normed` are replaced by the normalised rows. The output is scale * normed + shift.
     """
-    width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
+    width, inverse = np.float32(normed.shape[1]), np.empty_like(normed[:, 0])
     for r in range(len(normed)):
-        line, out = normed[r], scaled[r]
+        line = normed[r]
         mean = total(line) / width
         for c in range(len(line)):
             line[c] -= mean
-            out[c] = line[c] * line[c]
-        factor = np.float32(1 / sqrt(total(out) / width + NORM_EPSILON))
+        factor = np.float32(1 / sqrt(total(line * line) / width + NORM_EPSILON))
         inverse[r] = factor
         for c in range(len(line)):
             line[c] *= factor
-            out[c] = line[c] * scale[c] + shift[c]
-    return scaled, inverse
+    return normed * scale + shift, inverse
 
 
 @njit(**NUMBA_OPTIONS)
@@ -208,20 +214,11 @@ def compare(logits, bias, counts, chosen):
     loss, right = 0.0, 0
     for r in range(len(logits)):
         line, label = logits[r], counts[chosen[r // length], r % length]
-        best = 0
-        for c in range(len(line)):
-            line[c] += bias[c]
-            if line[c] > line[best]:
-                best = c
-        top, wanted = line[best], line[label]
-        mass = np.float32(0)
-        for c in range(len(line)):
-            line[c] = exp(line[c] - top)
-            mass += line[c]
-        for c in range(len(line)):
-            line[c] /= mass
+        line += bias
+        right += line.argmax() == label
+        wanted = line[label]
+        top, mass = softmax(line)
         loss += log(mass) + top - wanted
-        right += best == label
     return loss, right
 
 
@@ -232,14 +229,13 @@ def compare_back(logits, dbias, counts, chosen):
     The softmax in `logits` is replaced by the gradient of the mean cross-entropy with respect to the logits. The
     gradient with respect to the bias is written into `dbias`.
     """
-    length, rows = counts.shape[1], np.float32(len(logits))
-    dbias[:] = 0
+    length = counts.shape[1]
     for r in range(len(logits)):
-        line = logits[r]
-        line[counts[chosen[r // length], r % length]] -= 1
-        for c in range(len(line)):
-            line[c] /= rows
-            dbias[c] += line[c]
+        logits[r, counts[chosen[r // length], r % length]] -= 1
+    logits /= np.float32(len(logits))
+    dbias[:] = 0
+    for line in logits:
+        dbias += line
 
 
 @njit(**NUMBA_OPTIONS)

@@ -66,7 +66,7 @@ def draw(
     """Draw the teacher, then sentences and the teacher's fields; see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
     needed = TOKEN_COPIES * 4 * architecture.tokens * n * d
-    check_memory(*_large_parameter(alpha, d), needed)  # fail early, before an array of this size is allocated
+    check_memory({"d": d, "alpha": alpha}, needed)  # fail early, before an array of this size is allocated
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
 
@@ -101,23 +101,15 @@ def draw_in_chunks(
     copies: size of the reduced sentences, in copies of the tokens.
     """
     n, most = sentence_count(alpha, d), max(1, CHUNK // (2 * d))
-    check_memory(*_large_parameter(alpha, d), copies * 8 * n * d, device)
+    check_memory({"d": d, "alpha": alpha}, copies * 8 * n * d, device)
     if n <= most:
         teacher, *sentences = draw(task, alpha, d, rng)
         return teacher, iter([tuple(sentences)])
     counts = [min(most, n - first) for first in range(0, n, most)]
-    check_memory(*_large_parameter(alpha, d), 8 * d * (TOKEN_COPIES * most + copies * n * (device == "cpu")))
+    check_memory({"d": d, "alpha": alpha}, 8 * d * (TOKEN_COPIES * most + copies * n * (device == "cpu")))
     teacher = draw_teacher(task, d, rng)
     ahead: Any = _ChunkGenerator(rng, counts, 2, d)
     return teacher, (draw_sentences(task, teacher, count, ahead) for count in counts)
-
-
-def _large_parameter(alpha: float, d: int) -> tuple[str, float]:
-    """Return the name and the value of the larger parameter, alpha or d.
-
-    An error message names this parameter if the data set is too large.
-    """
-    return ("alpha", alpha) if alpha > d else ("d", d)
 
 
 def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:

@@ -61,7 +61,7 @@ def sample(
     if any(direction.encoding != 1 for direction in task.directions) or len(task.teachers) > 1:
         allowed = "tied or rank2, with two independent tokens, for this task"
         raise BadInput("architecture", architecture.form, allowed + LIMITS_NOTE)
-    check_memory("d", d, 4 * architecture.tokens * sentence_count(alpha, d) * d, device)
+    check_memory({"d": d}, 4 * architecture.tokens * sentence_count(alpha, d) * d, device)
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
     target = target + (1 - task.omega) * torch.softmax(y[:, None] * y[None], dim=1)

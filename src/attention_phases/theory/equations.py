@@ -103,9 +103,8 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # axes of each entry, without the axis of scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
     (means,) = map_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
-    means[:, 4:7] += unfitted_loss(task)
-    columns = [*means.T[:4], np.zeros(len(means)), *means.T[4:]]
-    return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
+    means[:, 5:8] += unfitted_loss(task)
+    return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(means.T, axes)))
 
 
 @np.errstate(all="ignore")  # a large step of a search may overflow

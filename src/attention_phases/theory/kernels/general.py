@@ -203,17 +203,10 @@ def descend(h, known, w, Y, C, M, A, work):
 @njit(cache=True)
 def workspace(count, size):
     """Return the arrays that `descend` uses as working space."""
-    return (
-        np.zeros((count, count)),
-        np.zeros((2, count, count)),
-        np.zeros((2, count, count)),
-        np.zeros((count, size)),
-        np.zeros(size),
-        np.zeros((size, size)),
-        np.zeros((size, size)),
-        np.zeros(size),
-        np.zeros(size),
-    )
+    S, u, curvature = np.zeros((count, count)), np.zeros((2, count, count)), np.zeros((2, count, count))
+    D, hessian, gauss = np.zeros((count, size)), np.zeros((size, size)), np.zeros((size, size))
+    gradient, step, trial = np.zeros(size), np.zeros(size), np.zeros(size)
+    return S, u, curvature, D, gradient, hessian, gauss, step, trial
 
 
 @njit(cache=True)
@@ -271,9 +264,7 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
     S, u, curvature, D, gradient, hessian, gauss, step, _ = work
     attention(minima[0], M, S)
     loss_derivatives(minima[0], Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
-    for i in range(len(h)):
-        for j in range(len(h)):
-            hessian[i, j] += (1.0 - SMALLEST_CURVATURE) * A[i, j]
+    hessian += (1.0 - SMALLEST_CURVATURE) * A
     if not solve_positive(hessian, gradient, step):
         prox(w, Y, C, M, A, reach, minima, values, h, work)
 

@@ -163,8 +163,8 @@ def search(w1, w2, t1, t2, V, variance):
 def follow(kept, w1, w2, t1, t2, V, variance):
     """Find the lowest minimum of the Moreau objective by descents from two minima found for similar parameters.
 
-    The function also returns the `hessian` at this minimum. These minima are `kept` (2, 2), and
-    the second of them may be NaN. If the valley of the minimum is flat, the result comes from a new search instead.
+    The two minima are `kept` (2, 2), and the second of them may be NaN. The function also returns the `hessian` at the
+    lowest minimum. If the valley of this minimum is flat, the result comes from a new search instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
@@ -197,12 +197,12 @@ def forces(w, t, V, variance):
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
     """Return the averages over the fields of two tokens, for each scrambled set of quadrature points.
 
-    The losses are without their constant. The averages are ten entries of `equations.Averages`. The net z
-    is (scrambles, N, 4). The parameters of the loss are from `equations.loss_of`, with lean_a = A_aa - A_ab. If `anew`,
-    the function searches for the proximal points and stores the two lowest minima of each point in `lowest` (scrambles,
-    N, 2, 2). Otherwise descents start from the minima in `lowest`.
+    The averages are the entries of `equations.Averages`. The losses are without their constant, and teacher_pull is
+    zero. The net z is (scrambles, N, 4). The parameters of the loss are from `equations.loss_of`, with lean_a =
+    A_aa - A_ab. If `anew`, the function searches for the proximal points and stores the two lowest minima of each point
+    in `lowest` (scrambles, N, 2, 2). Otherwise descents start from the minima in `lowest`.
     """
-    sums = np.zeros((len(z), 10))
+    sums = np.zeros((len(z), 11))
     root = sqrt(q)
     aligned = theta / root
     rest = sqrt(rho - aligned * aligned)
@@ -232,12 +232,12 @@ def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1,
             sums[s, 1] += r1 * x1 + r2 * x2
             sums[s, 2] += r1 - r2
             sums[s, 3] += r1 * z1 + r2 * z2
-            sums[s, 4] += moreau - 0.5 * V * (r1 * r1 + r2 * r2)
-            sums[s, 5] += moreau
+            sums[s, 5] += moreau - 0.5 * V * (r1 * r1 + r2 * r2)
+            sums[s, 6] += moreau
             e1 = logistic(w1 * (w1 - w2)) - t1
             e2 = logistic(w2 * (w2 - w1)) - t2
-            sums[s, 6] += variance * (e1 * e1 + e2 * e2)
-            sums[s, 7] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
-            sums[s, 8] += (r1 - r2) * ((x1 - x2) - aligned / rest * (z1 - z2)) / root
-            sums[s, 9] += j11**2 + j22**2 + 2.0 * j12**2
+            sums[s, 7] += variance * (e1 * e1 + e2 * e2)
+            sums[s, 8] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
+            sums[s, 9] += (r1 - r2) * ((x1 - x2) - aligned / rest * (z1 - z2)) / root
+            sums[s, 10] += j11**2 + j22**2 + 2.0 * j12**2
     return (sums / z.shape[1],)
