@@ -245,17 +245,8 @@ SIGMA = 0.5
 
 def student(start, semantic, positional, **other):
     """Return a student of size q = 1 with these cosines."""
-    return {
-        "start": start,
-        "optimizer": "lbfgs",
-        "seed": 0,
-        "alpha": 2.0,
-        "d": 100,
-        "q": 1.0,
-        "grad_norm": 1e-5,
-        "theta": SIGMA * semantic,
-        "m": positional / SIGMA,
-    } | other
+    usual = {"optimizer": "lbfgs", "seed": 0, "alpha": 2.0, "d": 100, "q": 1.0, "grad_norm": 1e-5}
+    return usual | {"start": start, "theta": SIGMA * semantic, "m": positional / SIGMA} | other
 
 
 @pytest.fixture
