@@ -27,20 +27,16 @@ from attention_phases.model.weights import overlaps
 from attention_phases.records import canonical, fields_of
 
 
-def of_slice(own, task, **given):
-    """Return names of the cell of Figure 2 that binds one of them, computed from given values."""
-    known = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
-    return Page("fig02_slice", **known, **given).cell_of(own)
-
-
 def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     """The page says which branch is missing, and why."""
     columns = ("q", "m", "theta", "V", "train_loss", "test_mse")
     row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
     there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
-    given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "row_of": lambda *_: row}
+    task, solutions = Task(sigma=0.7), {"semantic": there, "positional": ended}
+    given = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
+    given |= {"solutions": solutions, "thresholds": {}, "row_of": lambda *_: row}
     given |= dict.fromkeys(("rules", "by_rules"))  # these exist only for the task of the paper
-    shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
+    shown = Page("fig02_slice", **given).cell_of("QUANTITIES")
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
     assert shown["title"] == "Theory: solutions at α = 2; no positional solution: branch has ended"
@@ -183,25 +179,15 @@ def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
 # Other architectures at increasing dimension, and their limit
 
 
-TASK = Task()
-
-
-def variant_cell(architecture, alpha, d, seed):
-    return ArchitectureCell("test", TASK, alpha, d, seed, "lbfgs", ("semantic",), architecture=architecture)
-
-
-def lengths_of(cells):
-    """Return the relative excess length of the teacher of each cell over the limit, as the pages compute it."""
-    return teacher_lengths(pd.DataFrame({"cell": map(canonical, cells)}), ArchitectureCell).to_list()
-
-
 @pytest.mark.parametrize("name", ["correlated", "untied"])
 def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    cell, seen = variant_cell(CASES[name], 1.0, 50, 2), []
-    sample = students.sample
+    """The pages compute the relative excess length over the limit from the cell alone."""
+    cell = ArchitectureCell("test", Task(), 1.0, 50, 2, "lbfgs", ("semantic",), architecture=CASES[name])
+    seen, sample = [], students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     compute_rows(cell)
-    assert lengths_of([cell]) == [pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)]
+    (length,) = teacher_lengths(pd.DataFrame({"cell": [canonical(cell)]}), ArchitectureCell)
+    assert length == pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)
 
 
 def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
@@ -269,13 +255,16 @@ BASINS = [
     (0.4, 0.3, {}, "semantic", "neither"),
     (0.9, 0.1, {"q": 0.25, "theta": 0.225, "m": 0.1}, "semantic", "semantic"),
     (0.9, 0.1, {"grad_norm": 2 * arrivals.SMALL_GRADIENT}, "semantic", "still moving"),
-    (0.9, 0.1, {"alpha": 1.0}, "semantic", "neither"),
+    *((0.9, 0.1, other, "semantic", "neither") for other in ({"alpha": 1.0}, {"d": 50}, {"seed": 1})),
 ]
 
 
 @pytest.mark.parametrize(("semantic", "positional", "other", "side", "basin"), BASINS)
 def test_a_run_counts_for_the_basin_it_has_come_to(informed, semantic, positional, other, side, basin):
-    """The cosines decide: in one run |m| is three times |theta|, and another run is half as large as the minima."""
+    """The cosines decide: in one run |m| is three times |theta|, and another run is half as large as the minima.
+
+    The last three runs are on other sentences, so that they have no minimum.
+    """
     runs = classify(pd.concat([informed, pd.DataFrame([run(semantic, positional, **other)])], ignore_index=True), SIGMA)
     assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
 
@@ -285,13 +274,6 @@ def test_a_valley_that_its_own_start_leaves_has_no_minimum(informed):
     ends = pd.DataFrame([run(0.9, 0.1), run(0.1, 0.6)])
     runs = classify(pd.concat([informed, ends], ignore_index=True), SIGMA)
     assert list(runs["basin"]) == ["neither", "positional"]
-
-
-def test_the_minimum_is_that_of_the_same_sentences(informed):
-    other = informed.assign(seed=1, theta=[SIGMA * 0.5, SIGMA * 0.1])
-    ends = pd.DataFrame([run(0.9, 0.1), run(0.9, 0.1, seed=1)])
-    runs = classify(pd.concat([informed, other, ends], ignore_index=True), SIGMA)
-    assert list(runs["basin"]) == ["semantic", "neither"]
 
 
 def test_cosines_are_those_of_the_weights():
