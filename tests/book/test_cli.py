@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import sys
-from pathlib import Path
 
 import commands as page_of_commands
 import pandas as pd
@@ -153,39 +152,30 @@ def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, 
 # Sweeps and their results
 
 
-def students(*alphas):
-    """Use quick cells of Figure 2."""
-    return [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
-
-
 @pytest.fixture
 def tiny(monkeypatch, in_this_process):
-    """Return a function that makes a few cells of Figure 2, the same for every profile."""
+    """Return a function that makes a few quick cells of Figure 2, the same for every profile."""
 
     def set_alphas(*alphas):
-        monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: students(*alphas))
+        cells = [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
+        monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: cells)
 
     set_alphas(0.5, 1.0, 1.5)
     return set_alphas
 
 
 @pytest.fixture
-def swept(tiny, tmp_path, answer):
-    """Return the arguments of a sweep that is already done, into a folder of the test."""
-    places = {"store": str(tmp_path / "s.sqlite"), "table": str(tmp_path / "data" / "fig02.parquet")}
-    arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", tmp_path / "data")
+def stored(tiny, nowhere, answer):
+    """Sweep these cells into a folder of the test; return the path of the table, now the stored result of Figure 2."""
+    table = nowhere / "data" / "fig02.parquet"
+    places = {"store": str(nowhere / "s.sqlite"), "table": str(table)}
+    arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", table.parent)
     expected = {"done": 3, "skipped": 0, "only_in_table": 0, "failed": 0, **places}
     done = answer(*arguments)
-    assert {name: done[name] for name in done if name != "origin"} == expected and Path(places["table"]).exists()
-    done = answer(*arguments, "--store", tmp_path / "new.sqlite")
+    assert {name: done[name] for name in done if name != "origin"} == expected and table.exists()
+    done = answer(*arguments, "--store", nowhere / "new.sqlite")
     assert (done["done"], done["skipped"], done["only_in_table"]) == (0, 3, 3)
-    return arguments
-
-
-@pytest.fixture
-def stored(swept, nowhere):
-    """Return the path of the table of that sweep, which is then the stored result of Figure 2."""
-    return nowhere / "data/fig02.parquet"
+    return table
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["shown", "quiet"])

@@ -22,17 +22,12 @@ ALPHA = 1.5
 QUADRATURE = {"points": 2**11, "scrambles": 16}
 
 
-@pytest.fixture(scope="module")
-def solutions():
-    return {branch: solve(TASK, ALPHA, branch, **QUADRATURE) for branch in MINIMA}
-
-
 # A fixed point
 
 
 @pytest.mark.parametrize("branch, digits", [("semantic", 1e-9), ("positional", 1e-6)])
-def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
-    solution = solutions[branch]
+def test_a_solution_is_a_fixed_point_of_its_branch(branch, digits):
+    solution = solve(TASK, ALPHA, branch, **QUADRATURE)
     q, m, theta, V = solution.overlaps
     assert solution.converged and q > 0 and V > 0
     assert (m, theta > 0) == (0.0, True) if branch == "semantic" else (m > 0, theta) == (True, 0.0)
