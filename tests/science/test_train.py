@@ -88,10 +88,13 @@ def settings():
 
 @contextmanager
 def changed(what, value):
+    """A context in which a setting of torch has another value."""
     before, change = getattr(torch, f"get_{what}")(), getattr(torch, f"set_{what}")
     change(value)
-    yield
-    change(before)
+    try:
+        yield
+    finally:
+        change(before)
 
 
 def numbers():
