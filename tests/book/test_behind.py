@@ -59,7 +59,7 @@ SVG = "<svg>\n <metadata>\n   <cc:Work>\n   </cc:Work>\n </metadata>\n</svg>"
 def executed(parameters):
     """Return the text of Figure 15 as if it were executed."""
     text = NOTEBOOKS / "fig15_random.md"
-    notebook = reference.prepared(text, parameters, reference.FOLDER / f"{text.stem}.json")
+    notebook = reference.prepared(text, parameters)
     for cell in notebook.cells:
         if "figure" in cell.metadata.get("mystnb", {}):
             data = {"image/svg+xml": SVG, PNG: "iVBO", "text/csv": "# c\npanel,x\n1,2\n"}
@@ -124,7 +124,7 @@ def test_what_is_changed_is_in_the_commands():
 
 def at_smoke_size(text):
     """Return the notebook of a text, with its reference in place of its outputs."""
-    return reference.prepared(text, profile_values(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
+    return reference.prepared(text, profile_values(text, "smoke"))
 
 
 def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tmp_path):
