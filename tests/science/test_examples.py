@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from inspect import getmembers, isclass
 from pkgutil import walk_packages
 
 import pytest
@@ -33,17 +34,13 @@ def test_every_field_of_a_record_is_described():
     fields = 0
     for name in [module.name for module in walk_packages(attention_phases.__path__, "attention_phases.")]:
         said = analyzer.for_module(name).find_attr_docs()
-        for kind in vars(import_module(name)).values():
-            if (
-                isinstance(kind, type)
-                and kind.__module__ == name
-                and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
-            ):
-                names = getattr(kind, "_fields", None) or [field.name for field in dataclasses.fields(kind)]
-                for field in vars(kind).get("__annotations__", {}).keys() & names:
-                    fields += 1
-                    described = (kind.__name__, field) in said or re.search(rf"\b{field}\b", kind.__doc__ or "")
-                    assert described, f"{name}.{kind.__name__}.{field}"
+        for kind in [kind for _, kind in getmembers(import_module(name), isclass) if kind.__module__ == name]:
+            of_data_class = [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else ()
+            names = getattr(kind, "_fields", of_data_class)
+            for field in vars(kind).get("__annotations__", {}).keys() & names:
+                fields += 1
+                described = (kind.__name__, field) in said or re.search(rf"\b{field}\b", kind.__doc__ or "")
+                assert described, f"{name}.{kind.__name__}.{field}"
     assert fields > 100
 
 
