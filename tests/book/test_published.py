@@ -93,10 +93,13 @@ NOISY = paper.PublishedNumber("2.0", "Table 1", stderr=0.3, n=10)
 ROUNDING = 0.01 / 12**0.5
 
 
-def one(published, value, error, evidence="theory", n=16, reason="quadrature", **more):
-    ours = Measured(value, error)
-    comparison = Comparison("critical", {"omega": 0.3}, published, ours, evidence, n, reason, **more)
-    (row,) = compare([comparison]).to_dict("records")
+def alpha_c(published, value, error, evidence="theory", n=16, reason="quadrature", **more):
+    return Comparison("critical", {"omega": 0.3}, published, Measured(value, error), evidence, n, reason, **more)
+
+
+def one(*ours, **more):
+    """Return the row of such a comparison."""
+    (row,) = compare([alpha_c(*ours, **more)]).to_dict("records")
     return row
 
 
@@ -151,10 +154,6 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "book/scorecard.schema.json").r
 PROVENANCE = {"commit": "a" * 40 + "+changes", "profile": "smoke", "data": "1" * 64}
 
 
-def alpha_c(value, error):
-    return Comparison("critical", {"omega": 0.3}, THEORY, Measured(value, error), "theory", 16, "quadrature")
-
-
 def student(quantity, where, ours, reason, **more):
     return Comparison(quantity, where, NOISY, ours, "students", 10, reason, **more)
 
@@ -175,13 +174,13 @@ def frame():
         student("linear_mse", {"alpha": 2.0}, near, "definition", comparable=False),
         student("theta/sigma^2", {"d": 10, "branch": "semantic"}, far, "cause unknown"),
     ]
-    first = page("fig02", [alpha_c(1.25, 0.0005)], of_students)
-    return scorecard.gather([first, page("fig03", [alpha_c(1.26, 0.001)]), page("fig04")])
+    first = page("fig02", [alpha_c(THEORY, 1.25, 0.0005)], of_students)
+    return scorecard.gather([first, page("fig03", [alpha_c(THEORY, 1.26, 0.001)]), page("fig04")])
 
 
 def test_every_number_is_compared_once_with_the_smaller_error():
-    swapped = scorecard.gather([page("fig03", [alpha_c(1.26, 0.001)]), page("fig02", [alpha_c(1.25, 0.002)])])
-    assert swapped["figure"].to_list() == ["fig03"]
+    pages = [page("fig03", [alpha_c(THEORY, 1.26, 0.001)]), page("fig02", [alpha_c(THEORY, 1.25, 0.002)])]
+    assert scorecard.gather(pages)["figure"].to_list() == ["fig03"]
 
 
 def test_document_texts_and_picture_are_as_before(frame, compare):
@@ -195,10 +194,10 @@ def test_document_texts_and_picture_are_as_before(frame, compare):
 
 def test_a_published_number_counts_once_beside_its_own_kind():
     """Comparisons of students with published theory, and standard deviations of runs, only appear on their pages."""
-    by_students = Comparison("critical", {"omega": 0.3}, THEORY, Measured(1.24, 0.01), "students", 24, "cause unknown")
+    by_students = alpha_c(THEORY, 1.24, 0.01, "students", 24, "cause unknown")
     spread = student("accuracy", {"statistic": "standard deviation"}, Measured(2.0, 0.1), "cause unknown")
     mean = student("accuracy", {"statistic": "mean"}, Measured(2.0, 0.1), "cause unknown")
-    frame = scorecard.gather([page("fig02", [by_students, alpha_c(1.25, 0.0005)], [spread, mean])])
+    frame = scorecard.gather([page("fig02", [by_students, alpha_c(THEORY, 1.25, 0.0005)], [spread, mean])])
     assert frame["evidence"].to_list() == ["theory", "students"] and frame["parameters"][1] == {"statistic": "mean"}
 
 
