@@ -41,7 +41,7 @@ DEAR = [name for name in KINDS if "Line" in name or "Copies" in name or name in 
 # Columns that no test computes again, apart from columns that a kind of cells itself declares as not repeatable.
 NOT_REPEATED = {
     "SearchCell": {"temperature": "of a search by annealing, whose end rounding decides"},
-    "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_breaking_page` has it by hand"},
+    "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_thresholds` has it by hand"},
 }
 
 
