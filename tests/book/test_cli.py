@@ -7,7 +7,6 @@ import sys
 
 import commands as page_of_commands
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from answers import only_object
@@ -217,13 +216,12 @@ def test_of_two_sweeps_on_one_store_the_second_is_refused(tmp_path, complaint):
         assert complaint(1, *SWEEP, "--store", path, "--data", tmp_path) == f"store {path}: in use by another process\n"
 
 
-def alter(path, column, change):
-    """Change the first row of a stored table, as a mistake would."""
+def move_first_theta(path, by):
+    """Change theta in the first row of a stored table, as a mistake would."""
     table = pq.read_table(path)
-    values = table[column].to_pylist()
-    values[0] = change(values[0])
-    place = table.column_names.index(column)
-    pq.write_table(table.set_column(place, column, pa.array(values, table.schema.field(column).type)), path)
+    first, *others = table["theta"].to_pylist()
+    place = table.column_names.index("theta")
+    pq.write_table(table.set_column(place, table.schema.field("theta"), [[first + by, *others]]), path)
 
 
 def test_verify_recomputes_what_is_stored(stored, answer, run):
@@ -235,9 +233,9 @@ def test_verify_recomputes_what_is_stored(stored, answer, run):
     assert "holds no results of fig07" in run("verify", "--experiment", "fig07")[2]
     right = load(stored)["theta"].iloc[0]
     allowed = STUDENTS["theta"][1]
-    alter(stored, "theta", lambda value: value + 0.3 * allowed)
+    move_first_theta(stored, 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
-    alter(stored, "theta", lambda value: value + 2 * allowed)
+    move_first_theta(stored, 2 * allowed)
     code, out, err = run("verify", "--json")
     (mismatch,) = only_object(out)["mismatches"]
     assert code == 1 and err == f"1 stored values differ; {none}\n"

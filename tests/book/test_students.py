@@ -1,5 +1,6 @@
 """Students: means and gaps by hand, crossings with control variates, limits of large d, and classification of runs."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -45,23 +46,18 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
 # Means and gaps
 
 
-ALPHAS = np.arange(0, 2.01, 0.25)
+@pytest.fixture
+def table():
+    """Return two instances whose mean losses cross at alpha = 1 and whose mean test errors cross at 1.5.
 
-
-def two_instances(omega, critical, linear, spread=0.01, **more):
-    """Return two instances whose mean losses cross at `critical` and whose mean test errors cross at `linear`.
-
-    Both differences fall with slope 2. The instances lie `spread` above and below their mean, so that the mean is
-    exact.
+    Both differences fall with slope 2. The instances lie 0.25 above and below their mean, so that the mean is exact.
     """
     rows = []
-    for alpha in ALPHAS:
-        for seed, sign in enumerate((1, -1)):
-            same = {"omega": omega, "alpha": alpha, "seed": seed, "linear_mse": 5.0, "optimizer": "lbfgs"} | more
-            away = sign * spread
-            losses = {"train_loss": 1 + 2 * (critical - alpha) + away, "test_mse": 5 + 2 * (linear - alpha) + away}
-            rows.append(same | losses | {"start": "semantic"})
-            rows.append(same | {"start": "positional", "train_loss": 1.0, "test_mse": 9.0})
+    for alpha, (seed, away) in product(np.arange(0, 2.01, 0.25), enumerate((0.25, -0.25))):
+        same = {"omega": 0.3, "alpha": alpha, "seed": seed, "linear_mse": 5.0, "optimizer": "lbfgs"}
+        losses = {"train_loss": 1 + 2 * (1.0 - alpha) + away, "test_mse": 5 + 2 * (1.5 - alpha) + away}
+        rows.append(same | losses | {"start": "semantic"})
+        rows.append(same | {"start": "positional", "train_loss": 1.0, "test_mse": 9.0})
     return pd.DataFrame(rows)
 
 
@@ -105,16 +101,15 @@ def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
     assert error_ratio(np.array([1.0, 2.0]), 3.0, np.array([4.0, 0.0])) == pytest.approx([0.2, 2 / 3])
 
 
-def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
-    table = two_instances(0.3, critical=1.0, linear=1.5, spread=0.25)
+def test_gaps_have_the_sign_of_the_semantic_student_less_the_other(table):
     assert instances.training_gap(table).loc[0.5].tolist() == [1.25, 0.75]  # below alpha_c the positional loss is lower
     assert instances.training_gap(table).loc[2.0].tolist() == [-1.75, -2.25]
     assert instances.test_gap(table).loc[2.0].tolist() == [-0.75, -1.25]
     assert instances.test_gap(table, "positional").loc[2.0].tolist() == [4.0, 4.0]
 
 
-def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
-    advantages = instances.advantage(two_instances(0.3, critical=1.0, linear=1.5, spread=0.25))
+def test_the_advantage_is_that_of_the_start_with_the_lower_loss(table):
+    advantages = instances.advantage(table)
     assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the difference of the positional student is 5 - 9
     assert advantages.loc[2.0].tolist() == [0.75, 1.25]
 
@@ -144,18 +139,13 @@ def test_controlled_students_are_those_of_a_plain_cell():
     assert length == pytest.approx(float(teacher @ teacher) / trained.d - 1, abs=1e-6)
 
 
-def drawn(rng, root=0.715, count=120):
-    """Return gaps with a known root; two controls explain most of their scatter, which grows with alpha."""
-    alphas = np.repeat((0.65, 0.71, 0.77), count)
+def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
+    """The gaps are far above zero, or they rise. Two controls explain most of their scatter, which grows with alpha."""
+    rng, alphas = np.random.default_rng(3), np.repeat((0.65, 0.71, 0.77), 120)
     known = rng.standard_normal((2, len(alphas))) * [[0.03], [1e-4]]
     noise = 3e-5 * (1 + 4 * (alphas - 0.65)) * rng.standard_normal(len(alphas))
-    away = alphas - root
-    gap = -6e-4 * away + 2e-3 * known[0] - 0.6 * known[1] + noise
-    return pd.DataFrame({"alpha": alphas, "gap": gap, "length": known[0], "blind": known[1]})
-
-
-def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
-    rows = drawn(np.random.default_rng(3))
+    gap = -6e-4 * (alphas - 0.715) + 2e-3 * known[0] - 0.6 * known[1] + noise
+    rows = pd.DataFrame({"alpha": alphas, "gap": gap, "length": known[0], "blind": known[1]})
     assert np.isnan(root(rows.assign(gap=rows["gap"] + 1e-2), ())["alpha"].value)
     assert np.isnan(root(rows.assign(gap=-rows["gap"]), ("length", "blind"))["alpha"].value)
 

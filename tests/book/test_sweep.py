@@ -33,7 +33,7 @@ def undisturbed(tmp_path_factory):
     return swept(tmp_path_factory.mktemp("undisturbed"), grid())
 
 
-def swept(folder, cells, work=work, executor=None):
+def swept(folder, cells, executor=None):
     """Return the frame of a sweep, in a thread by default."""
     with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
         assert run(cells, work, stored, pool, quiet=True) == (len(cells), 0, {}, 0)

@@ -15,9 +15,9 @@ from claims import each_holds, line, per_cent, stored
 page = stored("fig15_random")
 
 
-def semantic_by(optimizer, alpha=4):
-    """Return the percentage of runs at d = 500 and 1,000 that end in the semantic valley, with errors."""
-    runs = page.all_runs.query("alpha == @alpha and optimizer == @optimizer and d >= 500")
+def semantic_by(optimizer):
+    """Return the percentage of runs at alpha = 4 and d = 500 and 1,000 that end in the semantic valley, with errors."""
+    runs = page.all_runs.query("alpha == 4 and optimizer == @optimizer and d >= 500")
     single = (runs["basin"] == "semantic").groupby([runs["d"], runs["seed"]]).mean()
     return per_cent(single.mean(), single.sem())
 
