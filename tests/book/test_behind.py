@@ -4,8 +4,6 @@ notebook.
 
 import json
 import re
-import subprocess
-import sys
 from hashlib import sha256
 from types import SimpleNamespace
 
@@ -127,7 +125,7 @@ def at_smoke_size(text):
     return reference.prepared(text, profile_values(text, "smoke"))
 
 
-def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tmp_path):
+def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(python, tmp_path):
     for text in NOTEBOOKS.glob("*.md"):
         notebook = at_smoke_size(text)
         code = script(notebook, text)
@@ -137,8 +135,7 @@ def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tm
         assert re.findall(r"^style\.show\((.*)\)$", code, re.MULTILINE) == [f'figure, "{name}"' for name in figures]
         assert "myst_nb" not in code and code.startswith("# To install")
         (tmp_path / f"{text.stem}.py").write_text(code, encoding="utf-8")
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", str(tmp_path)]
-    checked = subprocess.run(command, capture_output=True, encoding="utf-8")
+    checked = python("-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", tmp_path)
     assert checked.returncode == 0, checked.stdout
 
 

@@ -3,8 +3,6 @@
 import dataclasses
 import doctest
 import re
-import subprocess
-import sys
 from importlib import import_module
 from inspect import getmembers, isclass
 from pkgutil import walk_packages
@@ -45,12 +43,11 @@ def test_every_field_of_a_record_is_described():
 
 
 @pytest.mark.slow
-def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_no_torch():
+def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_no_torch(python):
     large = {"torch", "numba", "scipy", "pandas", "matplotlib", "distributed"}
     code = f"import sys, attention_phases, attention_book.command_line.main; print({large} & set(sys.modules))"
     code += "; import attention_phases.theory; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == "set()\nFalse\n"
+    assert python("-c", code).stdout == "set()\nFalse\n"
     assert set(attention_phases.__all__) == set(dir(attention_phases))
     with pytest.raises(AttributeError, match="no attribute 'trian'"):
         _ = attention_phases.trian
