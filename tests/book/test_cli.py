@@ -82,9 +82,8 @@ def test_a_value_has_its_error_and_a_matrix_is_one_line():
 
 def test_a_mismatch_is_a_row_with_its_tolerance():
     row = verification.Mismatch("{}", "q", 0.1, 0.2, (1e-3, 1e-8), 0)._asdict()
-    assert printing.readable_text({"mismatches": [row]}).endswith(
-        "\n{}    q          0.1         0.2  0.001, 1e-08    0"
-    )
+    text = printing.readable_text({"mismatches": [row]})
+    assert text.endswith("\n{}    q          0.1         0.2  0.001, 1e-08    0")
 
 
 def test_the_page_of_commands_has_every_command_and_option():

@@ -327,11 +327,10 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
     assert [seconds[canonical(cell)] for cell in every[:5]] == [5.0, 6.0, 7.0, 8.0, 9.0]
     (tmp_path / "store.sqlite").unlink()
     assert results.compute(*arguments, in_process=True) == (lost, 7 - lost, {}, 7 - lost)
-    asked = [canonical(cell) for cell in every[1:3]]
-    assert results.cell_rows(path, every[1:3])["maker"].tolist() == ["table"] * 2 + ["store"] * 2
-    assert (
-        set(results.cell_rows(path, every[1:3])["cell"]) == set(asked) and results.cell_rows(path, [Cell(9.0)]) is None
-    )
+    rows = results.cell_rows(path, every[1:3])
+    assert rows["maker"].tolist() == ["table"] * 2 + ["store"] * 2
+    assert set(rows["cell"]) == {*map(canonical, every[1:3])}
+    assert results.cell_rows(path, [Cell(9.0)]) is None
 
 
 def test_results_of_different_shape_share_a_file(tmp_path, store):

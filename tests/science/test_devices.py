@@ -75,11 +75,8 @@ def test_cells_that_train_nobody_are_refused_on_a_gpu(tmp_path):
 
 def test_a_cell_names_the_gpu_that_it_has_used_and_no_other_one(monkeypatch):
     count = 0
-    cuda = SimpleNamespace(
-        is_initialized=lambda: True,
-        memory_stats=lambda: {"allocation.all.allocated": count},
-        get_device_name=lambda: "a GPU",
-    )
+    cuda = SimpleNamespace(is_initialized=lambda: True, get_device_name=lambda: "a GPU")
+    cuda.memory_stats = lambda: {"allocation.all.allocated": count}
     monkeypatch.setitem(provenance.sys.modules, "torch", SimpleNamespace(cuda=cuda))
     before, count = provenance.allocations(), 3
     assert provenance.environment(before)["accelerator"] == "a GPU"

@@ -134,9 +134,8 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
     hats = conjugates(setting, ALPHA, overlaps, averages)
     size = {"q": hats.V, "m": hats.m, "theta": hats.theta, "V": hats.q}
     for kind, index, sides, step in entries(overlaps, 1e-4):
-        above, below = (
-            free_energy(setting, ALPHA, side, hats, exact_average(setting, side, nodes).moreau) for side in sides
-        )
+        energies = (exact_average(setting, side, nodes).moreau for side in sides)
+        above, below = (free_energy(setting, ALPHA, side, hats, moreau) for side, moreau in zip(sides, energies))
         # M and V are averaged point by point, the others by parts, up to the error of the rule.
         largest = np.abs(size[kind]).max()
         assert abs(above - below) / step < (1e-6 if kind in ("m", "V") else 0.03) * largest, (kind, index)
