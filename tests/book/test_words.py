@@ -43,7 +43,8 @@ def test_what_is_written_by_hand_is_as_before(compare):
         prose = CELL.sub("", text)
         formulas = {" ".join("".join(both).split()) for both in FORMULA.findall(prose)}
         lines += [f"# {page}", f"quoted: {' '.join(quoted(prose))}"]
-        lines += [f"{kind}: {words}" for figure in described(text) for kind, words in zip(("caption", "alt"), figure)]
+        for caption, alt in described(text):
+            lines += [f"caption: {caption}", f"alt: {alt}"]
         lines += [f"alt: {words}" for words in re.findall(r"^:alt: (.*)$", text, re.MULTILINE)]
         lines += [f"{name}: {words}" for name, words in re.findall(r'\b(alt|media|src|srcset)="([^"]+)"', text)]
         lines += sorted(formula for formula in formulas if re.search(r"[-=<>+/^(]|frac|sqrt|ln", formula))
