@@ -101,9 +101,6 @@ def chosen():
         if cell.seconds < DEAREST and not cell.shows <= seen:
             seen |= cell.shows
             taken.append(cell)
-    for cell in taken[::-1]:  # drops a cell whose properties later cells have
-        if cell.shows <= set().union(*(other.shows for other in taken if other is not cell)):
-            taken.remove(cell)
     return taken
 
 
