@@ -145,7 +145,7 @@ def test_the_digest_is_that_of_all_code_that_makes_results_and_of_no_other(tmp_p
     assert changes == [not name.startswith("attention_book/render") for name in files] + [True]
 
 
-def test_a_cell_has_the_seconds_of_a_clock(tmp_path, store, monkeypatch):
+def test_a_cell_has_the_seconds_of_a_clock(store, monkeypatch):
     clock = iter((10.0, 12.5))
     monkeypatch.setattr(sweep.time, "perf_counter", lambda: next(clock))
     with ThreadPoolExecutor(1) as executor:
