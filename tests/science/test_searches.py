@@ -63,9 +63,9 @@ def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
 def test_the_noise_of_langevin_descent_has_its_variance(monkeypatch):
     """Without a force it is a random walk. Its variance is the sum of 2 rate T(step), and the mean of T is T/2."""
     monkeypatch.setattr(searches, "risk", lambda data, weights, lam: (0.0, torch.zeros_like(weights)))
-    monkeypatch.setattr(searches, "fit", lambda data, lam, weights: weights)
+    monkeypatch.setattr(searches, "fit", lambda data, lam, weights: [SimpleNamespace(weights=weights[0])])
     start = SimpleNamespace(weights=torch.zeros(20_000))
-    walked = searches.anneal(None, 0.0, start, 0.02, np.random.default_rng(1), 40)
+    walked = searches.anneal(None, 0.0, start, 0.02, np.random.default_rng(1), 40).weights
     expected = 2 * GD_RATE * 0.02 * sum(1 - step / 40 for step in range(40))
     assert walked.var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)
 
