@@ -1,15 +1,17 @@
 """The variables of a page for tests: `Page("staying").starts` runs only the cells that are needed for it."""
 
+import ast
 import re
-from dis import get_instructions
 from functools import cache, cached_property
-from types import CodeType, SimpleNamespace
+from types import SimpleNamespace
 
 import jupytext
 import matplotlib.pyplot as plt
 
 import attention_book
 from attention_book.paths import NOTEBOOKS
+
+SCOPES = ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 
 class Book(SimpleNamespace):
@@ -73,16 +75,36 @@ stored = cache(Page)  # one page at the paper's size with the stored results, sh
 
 
 @cache
-def names_of(code):
-    """Return the names that a cell or a function in it binds, and the names that it reads before it binds them."""
+def names_of(cell):
+    """Return the names that a cell binds, and the names that it reads before it binds them."""
     binds, reads = set(), set()
-    for step in get_instructions(code):
-        if step.opname == "STORE_NAME":
-            binds.add(step.argval)
-        elif step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
-            reads |= {step.argval} - binds
-        elif isinstance(step.argval, CodeType):  # a function or a class in the cell
-            reads |= names_of(step.argval)[1] - binds
-        else:
-            reads |= {*re.findall(r"@(\w+)", repr(step.argval))} - binds  # names in a `query` of a table
+    for statement in ast.parse(cell).body:
+        bound, read = _names(statement)
+        of_itself = isinstance(statement, (ast.Assign, ast.AugAssign))  # for example `rows = rows[kept]`
+        reads |= read - binds - (set() if of_itself else bound)
+        binds |= bound
+    return binds, reads
+
+
+def _names(node):
+    """Return the names that a piece of code binds, and the names that it reads, except in scopes inside it."""
+    binds, reads = set(), set()
+    for part in ast.iter_child_nodes(node):
+        bound, read = _names(part)
+        binds |= bound
+        reads |= read
+    match node:
+        case ast.Name(name, ast.Load()):
+            reads.add(name)
+        case ast.Name(name) | ast.arg(name):
+            binds.add(name)
+        case ast.alias(name, other):
+            binds.add(other or name)
+        case ast.AugAssign(ast.Name(name)):
+            reads.add(name)
+        case ast.Constant(str(text)):
+            reads |= {*re.findall(r"@(\w+)", text)}  # names in a `query` of a table
+    if isinstance(node, SCOPES):
+        reads -= binds
+        binds = {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
     return binds, reads
