@@ -4,8 +4,6 @@ notebook.
 
 import json
 import re
-import subprocess
-import sys
 from hashlib import sha256
 from types import SimpleNamespace
 
@@ -59,7 +57,7 @@ SVG = "<svg>\n <metadata>\n   <cc:Work>\n   </cc:Work>\n </metadata>\n</svg>"
 def executed(parameters):
     """Return the text of Figure 15 as if it were executed."""
     text = NOTEBOOKS / "fig15_random.md"
-    notebook = reference.prepared(text, parameters, reference.FOLDER / f"{text.stem}.json")
+    notebook = reference.prepared(text, parameters)
     for cell in notebook.cells:
         if "figure" in cell.metadata.get("mystnb", {}):
             data = {"image/svg+xml": SVG, PNG: "iVBO", "text/csv": "# c\npanel,x\n1,2\n"}
@@ -124,10 +122,10 @@ def test_what_is_changed_is_in_the_commands():
 
 def at_smoke_size(text):
     """Return the notebook of a text, with its reference in place of its outputs."""
-    return reference.prepared(text, profile_values(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
+    return reference.prepared(text, profile_values(text, "smoke"))
 
 
-def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tmp_path):
+def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(python, tmp_path):
     for text in NOTEBOOKS.glob("*.md"):
         notebook = at_smoke_size(text)
         code = script(notebook, text)
@@ -137,8 +135,7 @@ def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tm
         assert re.findall(r"^style\.show\((.*)\)$", code, re.MULTILINE) == [f'figure, "{name}"' for name in figures]
         assert "myst_nb" not in code and code.startswith("# To install")
         (tmp_path / f"{text.stem}.py").write_text(code, encoding="utf-8")
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", str(tmp_path)]
-    checked = subprocess.run(command, capture_output=True, encoding="utf-8")
+    checked = python("-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", tmp_path)
     assert checked.returncode == 0, checked.stdout
 
 

@@ -4,11 +4,9 @@ import os
 import re
 import signal
 import sys
-from pathlib import Path
 
 import commands as page_of_commands
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from answers import only_object
@@ -84,9 +82,8 @@ def test_a_value_has_its_error_and_a_matrix_is_one_line():
 
 def test_a_mismatch_is_a_row_with_its_tolerance():
     row = verification.Mismatch("{}", "q", 0.1, 0.2, (1e-3, 1e-8), 0)._asdict()
-    assert printing.readable_text({"mismatches": [row]}).endswith(
-        "\n{}    q          0.1         0.2  0.001, 1e-08    0"
-    )
+    text = printing.readable_text({"mismatches": [row]})
+    assert text.endswith("\n{}    q          0.1         0.2  0.001, 1e-08    0")
 
 
 def test_the_page_of_commands_has_every_command_and_option():
@@ -153,39 +150,30 @@ def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, 
 # Sweeps and their results
 
 
-def students(*alphas):
-    """Use quick cells of Figure 2."""
-    return [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
-
-
 @pytest.fixture
 def tiny(monkeypatch, in_this_process):
-    """Return a function that makes a few cells of Figure 2, the same for every profile."""
+    """Return a function that makes a few quick cells of Figure 2, the same for every profile."""
 
     def set_alphas(*alphas):
-        monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: students(*alphas))
+        cells = [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
+        monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: cells)
 
     set_alphas(0.5, 1.0, 1.5)
     return set_alphas
 
 
 @pytest.fixture
-def swept(tiny, tmp_path, answer):
-    """Return the arguments of a sweep that is already done, into a folder of the test."""
-    places = {"store": str(tmp_path / "s.sqlite"), "table": str(tmp_path / "data" / "fig02.parquet")}
-    arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", tmp_path / "data")
+def stored(tiny, nowhere, answer):
+    """Sweep these cells into a folder of the test; return the path of the table, now the stored result of Figure 2."""
+    table = nowhere / "data" / "fig02.parquet"
+    places = {"store": str(nowhere / "s.sqlite"), "table": str(table)}
+    arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", table.parent)
     expected = {"done": 3, "skipped": 0, "only_in_table": 0, "failed": 0, **places}
     done = answer(*arguments)
-    assert {name: done[name] for name in done if name != "origin"} == expected and Path(places["table"]).exists()
-    done = answer(*arguments, "--store", tmp_path / "new.sqlite")
+    assert {name: done[name] for name in done if name != "origin"} == expected and table.exists()
+    done = answer(*arguments, "--store", nowhere / "new.sqlite")
     assert (done["done"], done["skipped"], done["only_in_table"]) == (0, 3, 3)
-    return arguments
-
-
-@pytest.fixture
-def stored(swept, nowhere):
-    """Return the path of the table of that sweep, which is then the stored result of Figure 2."""
-    return nowhere / "data/fig02.parquet"
+    return table
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["shown", "quiet"])
@@ -227,13 +215,12 @@ def test_of_two_sweeps_on_one_store_the_second_is_refused(tmp_path, complaint):
         assert complaint(1, *SWEEP, "--store", path, "--data", tmp_path) == f"store {path}: in use by another process\n"
 
 
-def alter(path, column, change):
-    """Change the first row of a stored table, as a mistake would."""
+def move_first_theta(path, by):
+    """Change theta in the first row of a stored table, as a mistake would."""
     table = pq.read_table(path)
-    values = table[column].to_pylist()
-    values[0] = change(values[0])
-    place = table.column_names.index(column)
-    pq.write_table(table.set_column(place, column, pa.array(values, table.schema.field(column).type)), path)
+    first, *others = table["theta"].to_pylist()
+    place = table.column_names.index("theta")
+    pq.write_table(table.set_column(place, table.schema.field("theta"), [[first + by, *others]]), path)
 
 
 def test_verify_recomputes_what_is_stored(stored, answer, run):
@@ -245,9 +232,9 @@ def test_verify_recomputes_what_is_stored(stored, answer, run):
     assert "holds no results of fig07" in run("verify", "--experiment", "fig07")[2]
     right = load(stored)["theta"].iloc[0]
     allowed = STUDENTS["theta"][1]
-    alter(stored, "theta", lambda value: value + 0.3 * allowed)
+    move_first_theta(stored, 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
-    alter(stored, "theta", lambda value: value + 2 * allowed)
+    move_first_theta(stored, 2 * allowed)
     code, out, err = run("verify", "--json")
     (mismatch,) = only_object(out)["mismatches"]
     assert code == 1 and err == f"1 stored values differ; {none}\n"

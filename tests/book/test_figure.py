@@ -113,10 +113,7 @@ def test_a_changed_page_says_so_and_has_no_sentence_about_the_published_one(text
 
 def test_some_cells_are_of_the_published_values_alone_and_some_of_others():
     texts = {changed: str(notebook_of(SLICE, {"omega": 0.2} if changed else {"omega": 0.3})) for changed in (0, 1)}
-    for words, when in (
-        ("# Provide the numbers quoted in the text", 0),
-        ("# For a changed task", 1),
-    ):
+    for words, when in (("# Provide the numbers quoted in the text", 0), ("# For a changed task", 1)):
         assert words in texts[when] and words not in texts[1 - when]
 
 

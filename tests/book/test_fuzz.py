@@ -23,11 +23,14 @@ ANYTHING = st.one_of(SCALARS, st.lists(st.floats(), max_size=3), st.lists(ROWS, 
 FIXED = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def one_line(error, *names):
-    """Assert that an error is one line that names one of the parameters."""
-    assert error.args[0] in names
-    assert "\n" not in str(error) or any("\n" in str(given) for given in error.args[:2])
-    assert "must be" in str(error)
+def made(kind, **values):
+    """Return what is made of some values, or None if they are refused in one line that names one of them."""
+    try:
+        return kind(**values)
+    except BadInput as error:
+        assert error.args[0] in values
+        assert "\n" not in str(error) or any("\n" in str(given) for given in error.args[:2])
+        assert "must be" in str(error)
 
 
 @given(ANYTHING, ANYTHING, ANYTHING, ANYTHING)
@@ -37,10 +40,8 @@ def one_line(error, *names):
 @example(0.5, 0.5, 0.0, "standard")
 @example(0.5, 0.5, 0.01, [[1, 2], [3, math.inf]])
 def test_a_task_is_whole_or_refused(omega, sigma, lam, matrix):
-    try:
-        task = Task(omega, sigma, lam, matrix)
-    except BadInput as error:
-        one_line(error, "omega", "sigma", "lam", "matrix")
+    task = made(Task, omega=omega, sigma=sigma, lam=lam, matrix=matrix)
+    if task is None:
         return
     assert 0 <= task.omega <= 1 and 0 < task.sigma < math.inf and 0 < task.lam < math.inf
     assert all(type(entry) is float and math.isfinite(entry) for row in task.matrix for entry in row)
@@ -59,10 +60,8 @@ FEW = st.lists(st.one_of(st.tuples(st.floats(0, 1), st.floats(0, 1)), ANYTHING),
 @example([], [(1.0, (1,), (0, 0))], (1.0,), 1.0, 0.0)
 @example([], [(1.0, (1, [2]))], (1.0,), 1.0, 0.0)
 def test_structure_is_whole_or_refused(spectrum, clusters, teachers, density, l1):
-    try:
-        task = Task(spectrum=spectrum, clusters=clusters, teachers=teachers, density=density, l1=l1)
-    except BadInput as error:
-        one_line(error, "spectrum", "clusters", "teachers", "density", "l1")
+    task = made(Task, spectrum=spectrum, clusters=clusters, teachers=teachers, density=density, l1=l1)
+    if task is None:
         return
     assert sum(direction.weight for direction in task.directions) == pytest.approx(1)
     variance = sum(direction.weight * direction.variance for direction in task.directions)
@@ -76,10 +75,8 @@ def test_structure_is_whole_or_refused(spectrum, clusters, teachers, density, l1
 @example("tied", 3, -0.5)
 @example("tied", 3, -0.49)
 def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
-    try:
-        architecture = Architecture(form, tokens, correlation)
-    except BadInput as error:
-        one_line(error, "form", "tokens", "correlation")
+    architecture = made(Architecture, form=form, tokens=tokens, correlation=correlation)
+    if architecture is None:
         return
     assert architecture.form in FORMS and architecture.tokens >= 2
     assert -1 / (architecture.tokens - 1) < architecture.correlation < 1

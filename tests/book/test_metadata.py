@@ -5,12 +5,11 @@ import subprocess
 from shutil import which
 
 import authors_tables
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 from columns import COLUMNS, abouts, column_of, own_columns
 from metadata import texts
 from pages import stored
+from test_experiments import values_of
 
 from attention_book.analysis import instances
 from attention_book.analysis.arrivals import classify
@@ -26,10 +25,6 @@ from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
 
 PACKAGE = json.loads((ROOT / "data" / "datapackage.json").read_text(encoding="utf-8"))
-
-
-def texts_of(column):
-    return set(pc.unique(column).to_pylist()) - {None}
 
 
 def test_files_are_up_to_date():
@@ -103,7 +98,7 @@ def git(*words):
 def test_the_commits_that_rows_name_are_in_the_history():
     history = set(git("rev-list", "HEAD").stdout.split())
     for resource in PACKAGE["resources"]:  # another test checks that these are all files
-        commits = texts_of(pq.read_table(ROOT / "data" / resource["path"], columns=["commit"])["commit"])
+        commits = values_of(ROOT / "data" / resource["path"], "commit") - {None}
         assert commits and {commit.removesuffix("+changes") for commit in commits} <= history, resource["path"]
 
 

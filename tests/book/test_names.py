@@ -1,13 +1,12 @@
 """A name is a noun for a thing or a verb for a function: no preposition, participle, adverb or number word."""
 
 import ast
-import re
 
 from cases import cases
+from pages import Page
 
 from attention_book.paths import NOTEBOOKS, ROOT
 
-CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n)?(?::.*?\n)*(.*?)^```$", re.MULTILINE | re.DOTALL)
 BEGINNINGS, ENDINGS, WORDS = ([[word] for word in words.split()] for _, words in cases("names"))
 
 
@@ -22,8 +21,8 @@ def bound_names(text):
 def test_no_name_is_a_preposition_a_participle_or_an_adverb():
     """Columns of stored tables are left out, because stored results have them, and so are terms of the field."""
     files = [path for top in ("src/**", "data", "book", "book/_ext") for path in ROOT.glob(f"{top}/*.py")]
-    texts = {path: path.read_text(encoding="utf-8") for path in [*files, *NOTEBOOKS.glob("*.md")]}
-    cells = [(path.name, cell) for path, text in texts.items() for cell in CELL.findall(text) or [text]]
+    cells = [(path.name, path.read_text(encoding="utf-8")) for path in files]
+    cells += [(path.name, cell) for path in NOTEBOOKS.glob("*.md") for cell in Page(path.stem).sources]
     names = {(where, name): name.strip("_").lower().split("_") for where, text in cells for name in bound_names(text)}
     bad = [name for name, parts in names.items() if parts[:1] in BEGINNINGS or parts[-1:] in ENDINGS or parts in WORDS]
     assert len(names) > 1000

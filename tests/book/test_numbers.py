@@ -62,9 +62,9 @@ FORMULA = r"\$[^$]*\$|(?:Figures?|Table|Results?|Appendix) [\w.,]+(?: (?:and|to)
 NEITHER_COMPUTED_NOR_CLAIMED = [text for text, _ in cases("whole_numbers")]  # the second field explains the number
 
 
-def whole_numbers(text, reasons=NEITHER_COMPUTED_NOR_CLAIMED):
-    """Return the whole numbers of a text that have none of these reasons, with the words before them."""
-    bare = re.sub("|".join((FORMULA, *reasons)), " ", PARAMETER.sub(" ", text))
+def whole_numbers(text):
+    """Return the whole numbers of a text that are neither computed nor have a reason, with the words before them."""
+    bare = re.sub("|".join((FORMULA, *NEITHER_COMPUTED_NOR_CLAIMED)), " ", PARAMETER.sub(" ", text))
     return [bare[max(0, match.start() - 30) : match.end()] for match in WHOLE.finditer(bare)]
 
 

@@ -158,8 +158,7 @@ PAGE = "your_own_question"
 
 def test_the_transition_of_the_page_waits_and_the_other_threshold_stays():
     """The numbers are the output of the page in its reference."""
-    cells = json.loads((reference.FOLDER / f"{PAGE}.json").read_text(encoding="utf-8"))
-    lines = next(cell["stdout"] for cell in cells if "stdout" in cell)
+    lines = next(cell["stdout"] for cell in reference.kept(PAGE) if "stdout" in cell)
     # Array (c, kind, 2).
     said = np.array([[read(text)[:2] for text in re.findall(r"[\d.]+\(\d+\)", line)] for line in lines])
     (critical, error), (linear, _) = said.transpose(1, 2, 0)

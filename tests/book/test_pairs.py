@@ -3,8 +3,6 @@
 import ast
 import json
 import re
-import subprocess
-import sys
 from functools import cache
 from itertools import pairwise
 
@@ -100,15 +98,14 @@ def test_a_page_can_be_run_again_from_its_parameters(text):
     assert imported.isdisjoint(name.id for name in stored)
 
 
-def test_code_has_the_form_and_the_style_of_src(tmp_path):
+def test_code_has_the_form_and_the_style_of_src(python, tmp_path):
     """`make format` gives the code this form."""
     for text in TEXTS:
         cells = [cell.source for cell in cells_of(text) if cell.cell_type == "code"]
         (tmp_path / f"{text.stem}.py").write_text("\n\n\n# %%\n".join(cells) + "\n", encoding="utf-8")
-    options = ["--config", str(ROOT / "pyproject.toml"), "--config", f'src = ["{ROOT}/src"]', "--line-length", "100"]
+    options = ["--config", ROOT / "pyproject.toml", "--config", f'src = ["{ROOT}/src"]', "--line-length", "100"]
     for command in (["format", "--check"], ["check", "--ignore", "E501", "--output-format", "concise"]):
-        command = [sys.executable, "-m", "ruff", *command, *options, str(tmp_path)]
-        checked = subprocess.run(command, capture_output=True, encoding="utf-8")
+        checked = python("-m", "ruff", *command, *options, tmp_path)
         assert checked.returncode == 0, checked.stdout
 
 

@@ -20,7 +20,7 @@ from attention_book.experiments.audit.authors_rule import Coarse, plane_rule, ru
 from attention_book.published import COLUMNS, REASONS, Comparison, compare
 from attention_book.render import markup
 from attention_phases import BadInput, Task
-from attention_phases.measured import NO_VALUE, Measured, with_error
+from attention_phases.measured import Measured, with_error
 from attention_phases.theory import linear_baseline
 from attention_phases.theory.equations import Scalars
 
@@ -30,10 +30,6 @@ def test_values_are_shown_to_the_place_of_their_error(value, error, text):
     value, error = float(value), float(error)
     assert with_error(value, error) == text
     assert Measured(value, error).text == text.replace("-", "−")
-
-
-def test_no_value_is_none():
-    assert NO_VALUE.text == Measured.mean([]).text == "none"
 
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-9, 1e2))
@@ -93,10 +89,13 @@ NOISY = paper.PublishedNumber("2.0", "Table 1", stderr=0.3, n=10)
 ROUNDING = 0.01 / 12**0.5
 
 
-def one(published, value, error, evidence="theory", n=16, reason="quadrature", **more):
-    ours = Measured(value, error)
-    comparison = Comparison("critical", {"omega": 0.3}, published, ours, evidence, n, reason, **more)
-    (row,) = compare([comparison]).to_dict("records")
+def alpha_c(published, value, error, evidence="theory", n=16, reason="quadrature", **more):
+    return Comparison("critical", {"omega": 0.3}, published, Measured(value, error), evidence, n, reason, **more)
+
+
+def one(*ours, **more):
+    """Return the row of such a comparison."""
+    (row,) = compare([alpha_c(*ours, **more)]).to_dict("records")
     return row
 
 
@@ -115,14 +114,13 @@ def test_a_comparison_by_hand():
     assert row["published_error"] == 0.3
 
 
-@pytest.mark.parametrize(
-    "errors, verdict", [(2.99, "agrees"), (-2.99, "agrees"), (3.01, "differs"), (-3.01, "differs")]
-)
-def test_three_errors_decide(errors, verdict):
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize(("errors", "verdict", "reason"), [(2.99, "agrees", None), (3.01, "differs", "quadrature")])
+def test_three_errors_decide(errors, verdict, reason, side):
     error = np.hypot(0.002, 0.001 / 12**0.5)
-    row = one(THEORY, 1.241 + errors * error, 0.002)
-    assert row["sigma"] == pytest.approx(errors) and row["verdict"] == verdict
-    assert row["reason"] == ("quadrature" if verdict == "differs" else None)
+    row = one(THEORY, 1.241 + side * errors * error, 0.002)
+    assert row["sigma"] == pytest.approx(side * errors)
+    assert (row["verdict"], row["reason"]) == (verdict, reason)
 
 
 def test_a_mean_whose_scatter_is_not_given_is_taken_to_scatter_as_ours():
@@ -151,10 +149,6 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "book/scorecard.schema.json").r
 PROVENANCE = {"commit": "a" * 40 + "+changes", "profile": "smoke", "data": "1" * 64}
 
 
-def alpha_c(value, error):
-    return Comparison("critical", {"omega": 0.3}, THEORY, Measured(value, error), "theory", 16, "quadrature")
-
-
 def student(quantity, where, ours, reason, **more):
     return Comparison(quantity, where, NOISY, ours, "students", 10, reason, **more)
 
@@ -175,13 +169,13 @@ def frame():
         student("linear_mse", {"alpha": 2.0}, near, "definition", comparable=False),
         student("theta/sigma^2", {"d": 10, "branch": "semantic"}, far, "cause unknown"),
     ]
-    first = page("fig02", [alpha_c(1.25, 0.0005)], of_students)
-    return scorecard.gather([first, page("fig03", [alpha_c(1.26, 0.001)]), page("fig04")])
+    first = page("fig02", [alpha_c(THEORY, 1.25, 0.0005)], of_students)
+    return scorecard.gather([first, page("fig03", [alpha_c(THEORY, 1.26, 0.001)]), page("fig04")])
 
 
 def test_every_number_is_compared_once_with_the_smaller_error():
-    swapped = scorecard.gather([page("fig03", [alpha_c(1.26, 0.001)]), page("fig02", [alpha_c(1.25, 0.002)])])
-    assert swapped["figure"].to_list() == ["fig03"]
+    pages = [page("fig03", [alpha_c(THEORY, 1.26, 0.001)]), page("fig02", [alpha_c(THEORY, 1.25, 0.002)])]
+    assert scorecard.gather(pages)["figure"].to_list() == ["fig03"]
 
 
 def test_document_texts_and_picture_are_as_before(frame, compare):
@@ -195,10 +189,10 @@ def test_document_texts_and_picture_are_as_before(frame, compare):
 
 def test_a_published_number_counts_once_beside_its_own_kind():
     """Comparisons of students with published theory, and standard deviations of runs, only appear on their pages."""
-    by_students = Comparison("critical", {"omega": 0.3}, THEORY, Measured(1.24, 0.01), "students", 24, "cause unknown")
+    by_students = alpha_c(THEORY, 1.24, 0.01, "students", 24, "cause unknown")
     spread = student("accuracy", {"statistic": "standard deviation"}, Measured(2.0, 0.1), "cause unknown")
     mean = student("accuracy", {"statistic": "mean"}, Measured(2.0, 0.1), "cause unknown")
-    frame = scorecard.gather([page("fig02", [by_students, alpha_c(1.25, 0.0005)], [spread, mean])])
+    frame = scorecard.gather([page("fig02", [by_students, alpha_c(THEORY, 1.25, 0.0005)], [spread, mean])])
     assert frame["evidence"].to_list() == ["theory", "students"] and frame["parameters"][1] == {"statistic": "mean"}
 
 

@@ -1,8 +1,6 @@
 """Publication of the book: CITATION.cff, workflows, pinned actions, and links from pages to the repository."""
 
 import re
-import subprocess
-import sys
 from ast import literal_eval
 from types import SimpleNamespace
 
@@ -23,27 +21,27 @@ WORKFLOWS = sorted(ROOT.glob(".github/workflows/*.yml"))
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def check(schema, *names):
-    """Check files against a schema of check-jsonschema."""
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *names]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def steps(path):
     return [step for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values() for step in job["steps"]]
 
 
-def test_citation_is_valid_and_of_this_version():
-    check("vendor.citation-file-format", "CITATION.cff")
+def test_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == __version__
     assert f'\nversion = "{__version__}"\n' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
-def test_workflows_are_valid():
-    check("vendor.github-workflows", *map(str, WORKFLOWS))
-    check("custom.github-workflows-require-timeout", *map(str, WORKFLOWS))
+SCHEMAS = [
+    ("vendor.citation-file-format", [ROOT / "CITATION.cff"]),
+    ("vendor.github-workflows", WORKFLOWS),
+    ("custom.github-workflows-require-timeout", WORKFLOWS),
+]
+
+
+@pytest.mark.parametrize(("schema", "files"), SCHEMAS)
+def test_citation_and_workflows_are_valid(python, schema, files):
+    done = python("-m", "check_jsonschema", "--builtin-schema", schema, *files)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

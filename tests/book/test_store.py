@@ -145,7 +145,7 @@ def test_the_digest_is_that_of_all_code_that_makes_results_and_of_no_other(tmp_p
     assert changes == [not name.startswith("attention_book/render") for name in files] + [True]
 
 
-def test_a_cell_has_the_seconds_of_a_clock(tmp_path, store, monkeypatch):
+def test_a_cell_has_the_seconds_of_a_clock(store, monkeypatch):
     clock = iter((10.0, 12.5))
     monkeypatch.setattr(sweep.time, "perf_counter", lambda: next(clock))
     with ThreadPoolExecutor(1) as executor:
@@ -327,11 +327,10 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
     assert [seconds[canonical(cell)] for cell in every[:5]] == [5.0, 6.0, 7.0, 8.0, 9.0]
     (tmp_path / "store.sqlite").unlink()
     assert results.compute(*arguments, in_process=True) == (lost, 7 - lost, {}, 7 - lost)
-    asked = [canonical(cell) for cell in every[1:3]]
-    assert results.cell_rows(path, every[1:3])["maker"].tolist() == ["table"] * 2 + ["store"] * 2
-    assert (
-        set(results.cell_rows(path, every[1:3])["cell"]) == set(asked) and results.cell_rows(path, [Cell(9.0)]) is None
-    )
+    rows = results.cell_rows(path, every[1:3])
+    assert rows["maker"].tolist() == ["table"] * 2 + ["store"] * 2
+    assert set(rows["cell"]) == {*map(canonical, every[1:3])}
+    assert results.cell_rows(path, [Cell(9.0)]) is None
 
 
 def test_results_of_different_shape_share_a_file(tmp_path, store):

@@ -1,5 +1,6 @@
 """Students: means and gaps by hand, crossings with control variates, limits of large d, and classification of runs."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,20 +28,16 @@ from attention_phases.model.weights import overlaps
 from attention_phases.records import canonical, fields_of
 
 
-def of_slice(own, task, **given):
-    """Return names of the cell of Figure 2 that binds one of them, computed from given values."""
-    known = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
-    return Page("fig02_slice", **known, **given).cell_of(own)
-
-
 def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     """The page says which branch is missing, and why."""
     columns = ("q", "m", "theta", "V", "train_loss", "test_mse")
     row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
     there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
-    given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "row_of": lambda *_: row}
+    task, solutions = Task(sigma=0.7), {"semantic": there, "positional": ended}
+    given = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
+    given |= {"solutions": solutions, "thresholds": {}, "row_of": lambda *_: row}
     given |= dict.fromkeys(("rules", "by_rules"))  # these exist only for the task of the paper
-    shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
+    shown = Page("fig02_slice", **given).cell_of("QUANTITIES")
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
     assert shown["title"] == "Theory: solutions at α = 2; no positional solution: branch has ended"
@@ -49,23 +46,18 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
 # Means and gaps
 
 
-ALPHAS = np.arange(0, 2.01, 0.25)
+@pytest.fixture
+def table():
+    """Return two instances whose mean losses cross at alpha = 1 and whose mean test errors cross at 1.5.
 
-
-def two_instances(omega, critical, linear, spread=0.01, **more):
-    """Return two instances whose mean losses cross at `critical` and whose mean test errors cross at `linear`.
-
-    Both differences fall with slope 2. The instances lie `spread` above and below their mean, so that the mean is
-    exact.
+    Both differences fall with slope 2. The instances lie 0.25 above and below their mean, so that the mean is exact.
     """
     rows = []
-    for alpha in ALPHAS:
-        for seed, sign in enumerate((1, -1)):
-            same = {"omega": omega, "alpha": alpha, "seed": seed, "linear_mse": 5.0, "optimizer": "lbfgs"} | more
-            away = sign * spread
-            losses = {"train_loss": 1 + 2 * (critical - alpha) + away, "test_mse": 5 + 2 * (linear - alpha) + away}
-            rows.append(same | losses | {"start": "semantic"})
-            rows.append(same | {"start": "positional", "train_loss": 1.0, "test_mse": 9.0})
+    for alpha, (seed, away) in product(np.arange(0, 2.01, 0.25), enumerate((0.25, -0.25))):
+        same = {"omega": 0.3, "alpha": alpha, "seed": seed, "linear_mse": 5.0, "optimizer": "lbfgs"}
+        losses = {"train_loss": 1 + 2 * (1.0 - alpha) + away, "test_mse": 5 + 2 * (1.5 - alpha) + away}
+        rows.append(same | losses | {"start": "semantic"})
+        rows.append(same | {"start": "positional", "train_loss": 1.0, "test_mse": 9.0})
     return pd.DataFrame(rows)
 
 
@@ -109,16 +101,15 @@ def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
     assert error_ratio(np.array([1.0, 2.0]), 3.0, np.array([4.0, 0.0])) == pytest.approx([0.2, 2 / 3])
 
 
-def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
-    table = two_instances(0.3, critical=1.0, linear=1.5, spread=0.25)
+def test_gaps_have_the_sign_of_the_semantic_student_less_the_other(table):
     assert instances.training_gap(table).loc[0.5].tolist() == [1.25, 0.75]  # below alpha_c the positional loss is lower
     assert instances.training_gap(table).loc[2.0].tolist() == [-1.75, -2.25]
     assert instances.test_gap(table).loc[2.0].tolist() == [-0.75, -1.25]
     assert instances.test_gap(table, "positional").loc[2.0].tolist() == [4.0, 4.0]
 
 
-def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
-    advantages = instances.advantage(two_instances(0.3, critical=1.0, linear=1.5, spread=0.25))
+def test_the_advantage_is_that_of_the_start_with_the_lower_loss(table):
+    advantages = instances.advantage(table)
     assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the difference of the positional student is 5 - 9
     assert advantages.loc[2.0].tolist() == [0.75, 1.25]
 
@@ -148,18 +139,13 @@ def test_controlled_students_are_those_of_a_plain_cell():
     assert length == pytest.approx(float(teacher @ teacher) / trained.d - 1, abs=1e-6)
 
 
-def drawn(rng, root=0.715, count=120):
-    """Return gaps with a known root; two controls explain most of their scatter, which grows with alpha."""
-    alphas = np.repeat((0.65, 0.71, 0.77), count)
+def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
+    """The gaps are far above zero, or they rise. Two controls explain most of their scatter, which grows with alpha."""
+    rng, alphas = np.random.default_rng(3), np.repeat((0.65, 0.71, 0.77), 120)
     known = rng.standard_normal((2, len(alphas))) * [[0.03], [1e-4]]
     noise = 3e-5 * (1 + 4 * (alphas - 0.65)) * rng.standard_normal(len(alphas))
-    away = alphas - root
-    gap = -6e-4 * away + 2e-3 * known[0] - 0.6 * known[1] + noise
-    return pd.DataFrame({"alpha": alphas, "gap": gap, "length": known[0], "blind": known[1]})
-
-
-def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
-    rows = drawn(np.random.default_rng(3))
+    gap = -6e-4 * (alphas - 0.715) + 2e-3 * known[0] - 0.6 * known[1] + noise
+    rows = pd.DataFrame({"alpha": alphas, "gap": gap, "length": known[0], "blind": known[1]})
     assert np.isnan(root(rows.assign(gap=rows["gap"] + 1e-2), ())["alpha"].value)
     assert np.isnan(root(rows.assign(gap=-rows["gap"]), ("length", "blind"))["alpha"].value)
 
@@ -183,25 +169,15 @@ def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
 # Other architectures at increasing dimension, and their limit
 
 
-TASK = Task()
-
-
-def variant_cell(architecture, alpha, d, seed):
-    return ArchitectureCell("test", TASK, alpha, d, seed, "lbfgs", ("semantic",), architecture=architecture)
-
-
-def lengths_of(cells):
-    """Return the relative excess length of the teacher of each cell over the limit, as the pages compute it."""
-    return teacher_lengths(pd.DataFrame({"cell": map(canonical, cells)}), ArchitectureCell).to_list()
-
-
 @pytest.mark.parametrize("name", ["correlated", "untied"])
 def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    cell, seen = variant_cell(CASES[name], 1.0, 50, 2), []
-    sample = students.sample
+    """The pages compute the relative excess length over the limit from the cell alone."""
+    cell = ArchitectureCell("test", Task(), 1.0, 50, 2, "lbfgs", ("semantic",), architecture=CASES[name])
+    seen, sample = [], students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     compute_rows(cell)
-    assert lengths_of([cell]) == [pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)]
+    (length,) = teacher_lengths(pd.DataFrame({"cell": [canonical(cell)]}), ArchitectureCell)
+    assert length == pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)
 
 
 def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
@@ -245,17 +221,8 @@ SIGMA = 0.5
 
 def student(start, semantic, positional, **other):
     """Return a student of size q = 1 with these cosines."""
-    return {
-        "start": start,
-        "optimizer": "lbfgs",
-        "seed": 0,
-        "alpha": 2.0,
-        "d": 100,
-        "q": 1.0,
-        "grad_norm": 1e-5,
-        "theta": SIGMA * semantic,
-        "m": positional / SIGMA,
-    } | other
+    usual = {"optimizer": "lbfgs", "seed": 0, "alpha": 2.0, "d": 100, "q": 1.0, "grad_norm": 1e-5}
+    return usual | {"start": start, "theta": SIGMA * semantic, "m": positional / SIGMA} | other
 
 
 @pytest.fixture
@@ -278,13 +245,16 @@ BASINS = [
     (0.4, 0.3, {}, "semantic", "neither"),
     (0.9, 0.1, {"q": 0.25, "theta": 0.225, "m": 0.1}, "semantic", "semantic"),
     (0.9, 0.1, {"grad_norm": 2 * arrivals.SMALL_GRADIENT}, "semantic", "still moving"),
-    (0.9, 0.1, {"alpha": 1.0}, "semantic", "neither"),
+    *((0.9, 0.1, other, "semantic", "neither") for other in ({"alpha": 1.0}, {"d": 50}, {"seed": 1})),
 ]
 
 
 @pytest.mark.parametrize(("semantic", "positional", "other", "side", "basin"), BASINS)
 def test_a_run_counts_for_the_basin_it_has_come_to(informed, semantic, positional, other, side, basin):
-    """The cosines decide: in one run |m| is three times |theta|, and another run is half as large as the minima."""
+    """The cosines decide: in one run |m| is three times |theta|, and another run is half as large as the minima.
+
+    The last three runs are on other sentences, so that they have no minimum.
+    """
     runs = classify(pd.concat([informed, pd.DataFrame([run(semantic, positional, **other)])], ignore_index=True), SIGMA)
     assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
 
@@ -294,13 +264,6 @@ def test_a_valley_that_its_own_start_leaves_has_no_minimum(informed):
     ends = pd.DataFrame([run(0.9, 0.1), run(0.1, 0.6)])
     runs = classify(pd.concat([informed, ends], ignore_index=True), SIGMA)
     assert list(runs["basin"]) == ["neither", "positional"]
-
-
-def test_the_minimum_is_that_of_the_same_sentences(informed):
-    other = informed.assign(seed=1, theta=[SIGMA * 0.5, SIGMA * 0.1])
-    ends = pd.DataFrame([run(0.9, 0.1), run(0.9, 0.1, seed=1)])
-    runs = classify(pd.concat([informed, other, ends], ignore_index=True), SIGMA)
-    assert list(runs["basin"]) == ["semantic", "neither"]
 
 
 def test_cosines_are_those_of_the_weights():

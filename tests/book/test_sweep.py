@@ -33,7 +33,7 @@ def undisturbed(tmp_path_factory):
     return swept(tmp_path_factory.mktemp("undisturbed"), grid())
 
 
-def swept(folder, cells, work=work, executor=None):
+def swept(folder, cells, executor=None):
     """Return the frame of a sweep, in a thread by default."""
     with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
         assert run(cells, work, stored, pool, quiet=True) == (len(cells), 0, {}, 0)
@@ -214,10 +214,9 @@ def test_cluster_worker_with_more_threads_is_refused(store, monkeypatch, nthread
     for name in ONE_THREAD:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
+    options = {"processes": False, "protocol": "tcp", "dashboard_address": ":0"}
     with (
-        LocalCluster(
-            n_workers=1, threads_per_worker=nthreads, processes=False, protocol="tcp", dashboard_address=":0"
-        ) as threads,
+        LocalCluster(n_workers=1, threads_per_worker=nthreads, **options) as threads,
         cluster(threads.scheduler_address) as executor,
         pytest.raises(SweepError, match=f"{named}: must be 1") as caught,
     ):

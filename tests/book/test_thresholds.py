@@ -26,14 +26,14 @@ from attention_phases.theory.thresholds import Threshold
 ALPHAS = np.linspace(0, 2, 11)
 
 
-def lines(rows, **more):
+def lines(rows):
     """Return rows of theory from (what, omega, alpha, alpha_error)."""
-    return pd.DataFrame(rows, columns=["what", "omega", "alpha", "alpha_error"]).assign(**more)
+    return pd.DataFrame(rows, columns=["what", "omega", "alpha", "alpha_error"])
 
 
-def noisy_line(rng, noise, instances=24):
-    """Return the gaps 1.3 - alpha with independent noise, alpha by instance."""
-    values = (1.3 - ALPHAS)[:, None] + noise * rng.standard_normal((len(ALPHAS), instances))
+def noisy_line(rng, noise):
+    """Return the gaps 1.3 - alpha with independent noise, alpha by 24 instances."""
+    values = (1.3 - ALPHAS)[:, None] + noise * rng.standard_normal((len(ALPHAS), 24))
     return pd.DataFrame(values, index=pd.Index(ALPHAS, name="alpha"))
 
 
@@ -111,9 +111,8 @@ def test_lines_of_theory_are_those_of_figure_3_where_it_has_them(profile):
 
 
 def solution(q0, gap, theta, q1_error=0.0, theta_error=0.0):
-    return SimpleNamespace(
-        valley=Valley(q0, gap, 0.0, theta, 20.0, 100.0), stderr={"q1": q1_error, "theta": theta_error}
-    )
+    valley = Valley(q0, gap, 0.0, theta, 20.0, 100.0)
+    return SimpleNamespace(valley=valley, stderr={"q1": q1_error, "theta": theta_error})
 
 
 def at(task, q, theta):

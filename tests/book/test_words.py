@@ -2,6 +2,7 @@
 
 import re
 
+import jupytext
 import pytest
 import reference
 
@@ -10,18 +11,16 @@ from attention_book.paths import NOTEBOOKS, ROOT
 PLAIN = [ROOT / "README.md", *sorted((ROOT / "book").glob("*.md"))]
 BOOK = {path.stem: path.read_text(encoding="utf-8") for path in PLAIN}
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(NOTEBOOKS.glob("*.md"))}
-CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:---\n(.*?)^---\n)?.*?^```$", re.MULTILINE | re.DOTALL)
-DESCRIBED = re.compile(r"^ +(caption|alt): (.*?)\n(?=\S| +\w+: )", re.MULTILINE | re.DOTALL)
+CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"\{glue:\w*\}`([\w.]+)[^`]*`|\{\{ (\w+) \}\}")
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 
 
 def described(text):
-    """Yield the kind and the words of the captions and alternative texts of each figure of a page."""
-    for header in CELL.findall(text):
-        found = DESCRIBED.findall(header)
-        if found:
-            yield [(kind, re.sub(r"^'|'$", "", " ".join(words.split())).replace("''", "'")) for kind, words in found]
+    """Yield the caption and the alternative text of each figure of a page."""
+    for cell in jupytext.reads(text, "md:myst").cells:
+        if shown := cell.metadata.get("mystnb"):
+            yield shown["figure"]["caption"], shown["image"]["alt"]
 
 
 def quoted(text):
@@ -44,11 +43,12 @@ def test_what_is_written_by_hand_is_as_before(compare):
         prose = CELL.sub("", text)
         formulas = {" ".join("".join(both).split()) for both in FORMULA.findall(prose)}
         lines += [f"# {page}", f"quoted: {' '.join(quoted(prose))}"]
-        lines += [f"{kind}: {words}" for figure in described(text) for kind, words in figure]
+        for caption, alt in described(text):
+            lines += [f"caption: {caption}", f"alt: {alt}"]
         lines += [f"alt: {words}" for words in re.findall(r"^:alt: (.*)$", text, re.MULTILINE)]
         lines += [f"{name}: {words}" for name, words in re.findall(r'\b(alt|media|src|srcset)="([^"]+)"', text)]
         lines += sorted(formula for formula in formulas if re.search(r"[-=<>+/^(]|frac|sqrt|ln", formula))
     compare("words", lines, str.__eq__)
     (alt,) = re.findall(r"figures/fig-why\.svg\n:alt: (.*)", BOOK["index"])
-    ((_, (_, other)),) = described(TEXTS["landing"])
+    ((_, other),) = described(TEXTS["landing"])
     assert alt == other

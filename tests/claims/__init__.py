@@ -23,10 +23,8 @@ def each_holds(page, claims):
 
 
 def load(name, **where):
-    table = pd.read_parquet(DATA / f"{name}.parquet")
-    for column, value in where.items():
-        table = table[table[column] == value]
-    return table
+    filters = [(column, "==", value) for column, value in where.items()]
+    return pd.read_parquet(DATA / f"{name}.parquet", filters=filters or None)
 
 
 def line(name, what, along="omega", **where):

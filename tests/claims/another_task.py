@@ -64,9 +64,8 @@ def test_theory_and_students_agree_on_every_task():
     compared = page.comparison.drop("linear", level="start")
     error = np.hypot(compared["tested_mse_error"], compared["theory_error"]) / compared["theory"]
     weight, above = error**-2, compared["tested_mse"] / compared["theory"] - 1
-    share = ((weight * above).groupby("start").sum() / weight.groupby("start").sum()).reindex(
-        above.index, level="start"
-    )
+    share = (weight * above).groupby("start").sum() / weight.groupby("start").sum()
+    share = share.reindex(above.index, level="start")
     assert len(above) == 44 and share.abs().max() < 0.02
     off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 10))
     assert abs(off).max() < 3 and (off**2).mean() ** 0.5 < 1.3

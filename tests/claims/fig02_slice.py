@@ -11,9 +11,8 @@ def positional_gain(alpha):
 
 def both_last(omega):
     """Return whether both minima exist where the losses cross: the semantic one from before, the positional one on."""
-    begins, crosses, ends = (
-        line("fig03_theory", what).get(omega) for what in ("semantic border", "critical", "positional border")
-    )
+    places = ("semantic border", "critical", "positional border")
+    begins, crosses, ends = (line("fig03_theory", what).get(omega) for what in places)
     return begins < crosses and (ends is None or crosses < ends)
 
 

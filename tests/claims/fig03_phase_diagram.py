@@ -4,14 +4,12 @@ from attention_phases import Task
 from claims import each_holds, line, load
 
 
-def changed(optimizer):
+def changed():
     """Return the share of students whose other overlap is larger, in units of the largest d, by d and start."""
-    table = load("fig07", optimizer=optimizer)
+    table = load("fig07", optimizer="gd")
     largest = table[table["d"] == table["d"].max()].groupby("start")[["theta", "m"]].mean().abs()
-    theta, m = (
-        table["theta"].abs() / largest.loc["semantic", "theta"],
-        table["m"].abs() / largest.loc["positional", "m"],
-    )
+    theta = table["theta"].abs() / largest.loc["semantic", "theta"]
+    m = table["m"].abs() / largest.loc["positional", "m"]
     other = (theta > m) == (table["start"] == "positional")
     return other.groupby([table["d"], table["start"]]).mean()
 
@@ -20,11 +18,9 @@ CLAIMS = {
     r"a more positional teacher moves the transition to more data": lambda: all(
         line("fig03_theory", what).is_monotonic_increasing for what in ("critical", "linear")
     ),
-    r"From $d = 135$ on every student keeps the mechanism with which it starts": lambda: (
-        changed("gd").loc[135:].max() == 0
-    ),
+    r"From $d = 135$ on every student keeps the mechanism with which it starts": lambda: changed().loc[135:].max() == 0,
     r"At $d = 10$ about a third of the students that start at the teacher switch": lambda: (
-        0.3 < changed("gd").loc[10, "semantic"] < 0.35 and changed("gd").max() == changed("gd").loc[10, "semantic"]
+        0.3 < changed().loc[10, "semantic"] < 0.35 and changed().max() == changed().loc[10, "semantic"]
     ),
     r"at $\omega = 0.1$ and $\alpha = 2$, far beyond the blue line, nearly all students that start": lambda: (
         (load("fig03", start="positional", omega=0.1, alpha=2.0)["m"].abs() / Task().sigma ** 2 > 0.3).mean() > 0.9

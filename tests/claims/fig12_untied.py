@@ -11,7 +11,7 @@ def left_the_teacher():
 
 
 def untied_off():
-    """Return the largest relative difference between untied students and theory in loss, test error or own overlap."""
+    """Return the largest relative difference between untied students and theory in loss or test error."""
     lines = load("fig10_theory", form="untied")
     students = load("fig12").groupby(["start", "alpha"])[["train_loss", "test_mse"]].mean()
     off = []

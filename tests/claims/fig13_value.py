@@ -4,9 +4,8 @@ from claims import each_holds, load
 
 
 def rise_with_full_value():
-    errors = load("fig13_full", start="semantic").pivot_table(
-        index=["alpha", "seed"], columns="form", values="test_mse"
-    )
+    rows = load("fig13_full", start="semantic")
+    errors = rows.pivot(index=["alpha", "seed"], columns="form", values="test_mse")
     return (errors["full_value"] / errors["tied"] - 1).groupby("alpha").mean().loc[0.5:1.2]
 
 

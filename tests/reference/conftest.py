@@ -38,7 +38,7 @@ class ReferencedNotebook(IPyNbFile):
     def collect(self):
         self.text = NOTEBOOKS / f"{self.path.stem}.md"
         self.values = profile_values(self.text, "smoke")
-        self.nb = reference.prepared(self.text, self.values, self.path)
+        self.nb = reference.prepared(self.text, self.values)
         self.code = [cell for cell in self.nb.cells if cell.cell_type == "code"]
         for number, cell in enumerate(self.code):
             options = defaultdict(bool, check=True)

@@ -109,16 +109,15 @@ def write(name, cells):
     (FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def prepared(text, values, path):
-    """Return the notebook of a text with a profile's parameters, and with its reference (a path) as its outputs."""
+def prepared(text, values):
+    """Return the notebook of a text with a profile's parameters, and with its reference as its outputs."""
     notebook = with_ids(notebook_of(text))
     notebook.metadata.update(papermill={}, language_info={"name": "python", "pygments_lexer": "ipython3"})
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])  # papermill reads the tags
     notebook = parameterize_notebook(notebook, values, kernel_name="python3", language="python")
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    expected = json.loads(path.read_text(encoding="utf-8"))[: len(cells)]
-    for cell, texts in zip_longest(cells, expected, fillvalue={}):
+    for cell, texts in zip_longest(cells, kept(text.stem)[: len(cells)], fillvalue={}):
         cell["execution_count"] = 1  # nbval compares only cells with an execution count
         data = {name: "\n".join(lines) for name, lines in texts.items()}
         cell["outputs"] = [new_output("display_data", data)] if data else []

@@ -29,6 +29,13 @@ def data_and_weights(form, tokens, correlation, d=12):
     return architecture, data, weights + torch.from_numpy(0.3 * rng.standard_normal(weights.shape))
 
 
+def value_matrix(form, rest, d):
+    """Return the value matrix V from the flat weights beyond the columns; most forms have none, and V is zero."""
+    if form == "value":
+        return np.outer(rest[:d], rest[d:]) / d
+    return rest.reshape(d, d) if form == "full_value" else np.zeros((d, d))
+
+
 def by_definition(architecture, data, weights, lam):
     """Return the risk of one student from xi, x, S and Y (Eqs. 3, 15, 16 and the changes of Appendix E.3)."""
     d, r = data.d, architecture.rank
@@ -40,11 +47,7 @@ def by_definition(architecture, data, weights, lam):
     y = (xi @ data.teacher / d**0.5).T
     Y = (1 - TASK.omega) * torch.softmax(y[:, :, None] * y[:, None], dim=2)
     Y += TASK.omega * torch.tensor(OF_TOKENS[architecture.tokens].matrix)
-    out, V = torch.einsum("nab,bnd->and", S, x), torch.zeros(d, d, dtype=x.dtype)
-    if architecture.form == "value":
-        V = torch.outer(rest[:d], rest[d:]) / d
-    if architecture.form == "full_value":
-        V = rest.reshape(d, d)
+    out, V = torch.einsum("nab,bnd->and", S, x), torch.from_numpy(value_matrix(architecture.form, rest.numpy(), d))
     miss = torch.einsum("nab,bnd->and", Y, xi) - out - out @ V
     return (miss.square().sum() / (2 * d) + 0.5 * lam * (columns.square().sum() + V.square().sum())).item()
 
@@ -78,13 +81,6 @@ def test_overlaps_have_the_names_that_say_what_they_are(flat):
         known |= {f"teacher_{k + 1}": np.hypot(*theta[:, :, k].T) for k in range(2)}
     found = named_overlaps(overlaps, variance, flat)
     assert found.keys() == known.keys() and all(np.allclose(found[name], value) for name, value in known.items())
-
-
-def value_matrix(form, rest, d):
-    """Return V from the flat weights beyond the columns, or None if the form has no value matrix."""
-    if form == "value":
-        return np.outer(rest[:d], rest[d:]) / d
-    return rest.reshape(d, d) if form == "full_value" else None
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,8 @@
 import dataclasses
 import doctest
 import re
-import subprocess
-import sys
 from importlib import import_module
+from inspect import getmembers, isclass
 from pkgutil import walk_packages
 
 import pytest
@@ -33,27 +32,22 @@ def test_every_field_of_a_record_is_described():
     fields = 0
     for name in [module.name for module in walk_packages(attention_phases.__path__, "attention_phases.")]:
         said = analyzer.for_module(name).find_attr_docs()
-        for kind in vars(import_module(name)).values():
-            if (
-                isinstance(kind, type)
-                and kind.__module__ == name
-                and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
-            ):
-                names = getattr(kind, "_fields", None) or [field.name for field in dataclasses.fields(kind)]
-                for field in vars(kind).get("__annotations__", {}).keys() & names:
-                    fields += 1
-                    described = (kind.__name__, field) in said or re.search(rf"\b{field}\b", kind.__doc__ or "")
-                    assert described, f"{name}.{kind.__name__}.{field}"
+        for kind in [kind for _, kind in getmembers(import_module(name), isclass) if kind.__module__ == name]:
+            of_data_class = [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else ()
+            names = getattr(kind, "_fields", of_data_class)
+            for field in vars(kind).get("__annotations__", {}).keys() & names:
+                fields += 1
+                described = (kind.__name__, field) in said or re.search(rf"\b{field}\b", kind.__doc__ or "")
+                assert described, f"{name}.{kind.__name__}.{field}"
     assert fields > 100
 
 
 @pytest.mark.slow
-def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_no_torch():
+def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_no_torch(python):
     large = {"torch", "numba", "scipy", "pandas", "matplotlib", "distributed"}
     code = f"import sys, attention_phases, attention_book.command_line.main; print({large} & set(sys.modules))"
     code += "; import attention_phases.theory; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == "set()\nFalse\n"
+    assert python("-c", code).stdout == "set()\nFalse\n"
     assert set(attention_phases.__all__) == set(dir(attention_phases))
     with pytest.raises(AttributeError, match="no attribute 'trian'"):
         _ = attention_phases.trian

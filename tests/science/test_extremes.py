@@ -1,22 +1,17 @@
 """Parameters far from the published ones: every solution is finite and on its branch, or there is a reason why not."""
 
-import importlib.util
 from itertools import product
 
+import limits
 import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.paths import ROOT
 from attention_phases import BadInput, Task, message_passing, solve
 from attention_phases.errors import ResultError
 from attention_phases.model.sentences import draw
 from attention_phases.quadrature import gaussian_points
 from attention_phases.theory.baseline import divergence_omega
-
-spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
-limits = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(limits)
 
 
 @pytest.mark.slow

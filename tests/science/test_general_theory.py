@@ -33,6 +33,7 @@ TEACHERS = replace(TASK, teachers=(1.0, 0.5))
 SIDES = (0.5, -0.5)
 ALONG_ENCODING = replace(TASK, clusters=[(0.25, (a, b)) for a in SIDES for b in SIDES])
 TOGETHER = replace(TASK, clusters=[(0.5, (a, a)) for a in SIDES])
+UNBALANCED = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
 ALONG_TEACHER = replace(TASK, clusters=[(0.25, (0, 0), (a, b)) for a in SIDES for b in SIDES])
 
 
@@ -133,9 +134,8 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
     hats = conjugates(setting, ALPHA, overlaps, averages)
     size = {"q": hats.V, "m": hats.m, "theta": hats.theta, "V": hats.q}
     for kind, index, sides, step in entries(overlaps, 1e-4):
-        above, below = (
-            free_energy(setting, ALPHA, side, hats, exact_average(setting, side, nodes).moreau) for side in sides
-        )
+        energies = (exact_average(setting, side, nodes).moreau for side in sides)
+        above, below = (free_energy(setting, ALPHA, side, hats, moreau) for side, moreau in zip(sides, energies))
         # M and V are averaged point by point, the others by parts, up to the error of the rule.
         largest = np.abs(size[kind]).max()
         assert abs(above - below) / step < (1e-6 if kind in ("m", "V") else 0.03) * largest, (kind, index)
@@ -377,15 +377,13 @@ def test_means_over_weights_are_those_of_drawn_weights(l1, density):
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
 def test_clusters_that_pull_what_a_branch_holds_at_zero_leave_no_solution(branch):
-    uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
     even = replace(TASK, clusters=[(0.5, (0, 0), (0.2 * side, -0.1 * side)) for side in (1, -1)])
-    assert solve(uneven, 2.0, branch, **FEW).reason == CLUSTER_PULL and solve(even, 2.0, branch, **FEW).converged
+    assert solve(UNBALANCED, 2.0, branch, **FEW).reason == CLUSTER_PULL and solve(even, 2.0, branch, **FEW).converged
 
 
 def test_what_pulls_is_the_conjugate_of_the_overlap_that_is_held_at_zero():
     """Two terms that cancel exert no pull, although each is far from zero in every scramble."""
-    uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
-    model, rng = BranchMap(uneven, 2.0, "positional"), np.random.default_rng(0)
+    model, rng = BranchMap(UNBALANCED, 2.0, "positional"), np.random.default_rng(0)
     averages = pool(average(model.setting, model.start(), gaussian_points(2**5, 8, dimensions=model.dimensions)))
     averages = Averages(*(np.repeat(value[None], 8, axis=0) for value in averages))
     pull = 1 + 0.1 * rng.standard_normal((8, 1))

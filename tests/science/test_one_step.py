@@ -46,9 +46,9 @@ def broken(request):
     return minima
 
 
-def phi_at(valley, hats, nets=NETS):
+def phi_at(valley, hats):
     """Return Phi of each scramble at fixed conjugates."""
-    return potential(TASK, ALPHA, valley, hats, average(TASK, valley, nets).free)
+    return potential(TASK, ALPHA, valley, hats, average(TASK, valley, NETS).free)
 
 
 def moved(values, name, factor):

@@ -22,6 +22,7 @@ from attention_phases.theory.baseline import (
     linear_baseline,
     minimum_bound,
 )
+from attention_phases.theory.branches import MINIMA
 
 TASK = Task(omega=0.3)
 
@@ -131,13 +132,10 @@ def test_floors_are_lowest():
 def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
     place = divergence_omega(Task(matrix=matrix), kind)
     assert place.error < 1e-8
-    level = floors(Task(omega=place.value, matrix=matrix))
-    assert level["semantic"] == pytest.approx(level[baseline.MATCHING_FLOOR[kind]], rel=1e-8)
-    below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
-    assert (
-        below["semantic"] < below[baseline.MATCHING_FLOOR[kind]]
-        and above["semantic"] > above[baseline.MATCHING_FLOOR[kind]]
-    )
+    other = baseline.MATCHING_FLOOR[kind]
+    below, at, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.0, 0.01))
+    assert at["semantic"] == pytest.approx(at[other], rel=1e-8)
+    assert below["semantic"] < below[other] and above["semantic"] > above[other]
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
@@ -206,22 +204,16 @@ def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():
         assert abs(finer - value) < error + 1e-14 and error < 1e-4 * value
 
 
-@pytest.mark.parametrize(
-    ("of", "which"),
-    [
-        (divergence_omega, "critical"),
-        (divergence_omega, "linear"),
-        (minimum_bound, "semantic"),
-        (minimum_bound, "positional"),
-    ],
-    ids=["critical", "linear", "semantic", "positional"],
-)
-def test_the_error_of_an_end_is_that_of_its_rule(of, which, monkeypatch):
+ENDS = dict.fromkeys(("critical", "linear"), divergence_omega) | dict.fromkeys(MINIMA, minimum_bound)
+
+
+@pytest.mark.parametrize("which", ENDS)
+def test_the_error_of_an_end_is_that_of_its_rule(which, monkeypatch):
     """For large tokens and few nodes, more nodes give a different result."""
     monkeypatch.setattr(baseline, "RULES", (20, 10))
-    value, error = of(Task(sigma=2.0), which)
+    value, error = ENDS[which](Task(sigma=2.0), which)
     monkeypatch.setattr(baseline, "RULES", (32, 16))
-    assert 1e-6 < abs(of(Task(sigma=2.0), which).value - value) < error < 0.05 * value
+    assert 1e-6 < abs(ENDS[which](Task(sigma=2.0), which).value - value) < error < 0.05 * value
 
 
 def test_the_mean_attention_of_an_uneven_matrix_is_that_of_drawn_fields():

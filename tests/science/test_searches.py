@@ -60,23 +60,14 @@ def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
         assert (abs(minimum.train_loss - begun.train_loss) < searches.LOSS_RESOLUTION) == stays
 
 
-def test_the_noise_of_langevin_descent_has_its_variance():
-    """Without data and penalty it is a random walk. Its variance is the sum of 2 rate T(step), and the mean of T is
-    T/2.
-    """
-    walked = []
-
-    def no_force(data, weights, lam):
-        return torch.zeros(1, dtype=torch.float64), torch.zeros_like(weights)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searches, "risk", no_force)
-        patch.setattr(searches, "fit", lambda data, lam, weights: [walked.append(weights[0])])
-        begun = drawn()[1]
-        start = torch.zeros(20_000)
-        searches.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0, True), 0.02, np.random.default_rng(1), 40)
+def test_the_noise_of_langevin_descent_has_its_variance(monkeypatch):
+    """Without a force it is a random walk. Its variance is the sum of 2 rate T(step), and the mean of T is T/2."""
+    monkeypatch.setattr(searches, "risk", lambda data, weights, lam: (0.0, torch.zeros_like(weights)))
+    monkeypatch.setattr(searches, "fit", lambda data, lam, weights: [SimpleNamespace(weights=weights[0])])
+    start = SimpleNamespace(weights=torch.zeros(20_000))
+    walked = searches.anneal(None, 0.0, start, 0.02, np.random.default_rng(1), 40).weights
     expected = 2 * GD_RATE * 0.02 * sum(1 - step / 40 for step in range(40))
-    assert walked[0].var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)
+    assert walked.var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)
 
 
 @pytest.fixture
@@ -92,10 +83,8 @@ def ends(monkeypatch):
     students = [SimpleNamespace(weights=torch.from_numpy(w), train_loss=float(k)) for k, w in enumerate(weights)]
     monkeypatch.setattr(searches, "descents", lambda cell: (data, students[: cell.count], np.random.default_rng(1)))
 
-    def point(task, weights, teacher):
-        return SimpleNamespace(named={"q": float(weights[0])})
-
-    monkeypatch.setattr("attention_phases.model.weights.overlaps", point)
+    overlaps = "attention_phases.model.weights.overlaps"
+    monkeypatch.setattr(overlaps, lambda task, weights, _: SimpleNamespace(named={"q": float(weights[0])}))
     return weights, students
 
 

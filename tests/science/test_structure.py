@@ -86,10 +86,8 @@ def test_overlaps_carry_the_covariance():
     length = np.diag(expected["rho"]).mean() / (0.5 * 0.175 * 1 + 0.5 * 0.275 * 2) - 1
     assert weights_of._overlaps(task, columns, teachers)["length"] == pytest.approx(length)
     one = weights_of.overlaps(task, *map(torch.from_numpy, (columns[1], teachers[2])))
-    assert one._asdict() == pytest.approx(
-        {"q": found["q"][1, 1], "m": found["m"][1], "theta": found["theta"][1, 2], "rho": found["rho"][2, 2]}
-        | {"m_teacher": found["m_teacher"][2]}
-    )
+    entries = {"q": (1, 1), "m": 1, "theta": (1, 2), "rho": (2, 2), "m_teacher": 2}
+    assert one._asdict() == pytest.approx({name: found[name][entry] for name, entry in entries.items()})
 
 
 def test_l1_ends_where_proximal_descent_does():

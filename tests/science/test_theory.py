@@ -22,17 +22,12 @@ ALPHA = 1.5
 QUADRATURE = {"points": 2**11, "scrambles": 16}
 
 
-@pytest.fixture(scope="module")
-def solutions():
-    return {branch: solve(TASK, ALPHA, branch, **QUADRATURE) for branch in MINIMA}
-
-
 # A fixed point
 
 
 @pytest.mark.parametrize("branch, digits", [("semantic", 1e-9), ("positional", 1e-6)])
-def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
-    solution = solutions[branch]
+def test_a_solution_is_a_fixed_point_of_its_branch(branch, digits):
+    solution = solve(TASK, ALPHA, branch, **QUADRATURE)
     q, m, theta, V = solution.overlaps
     assert solution.converged and q > 0 and V > 0
     assert (m, theta > 0) == (0.0, True) if branch == "semantic" else (m > 0, theta) == (True, 0.0)
@@ -162,14 +157,14 @@ FAR = 0.08  # distance in the coordinates from the start to the fixed point, alm
 
 @pytest.fixture
 def by_search(monkeypatch):
-    """Return the result of a solver with a search at every step."""
+    """Return a function that solves with a search at every step."""
 
-    def call(function, *given, **named):
+    def by_search(*given, **named):
         with monkeypatch.context() as patch:
             patch.setattr(branch.Net, "search_at", lambda self, x, anew: True)
-            return function(*given, **named)
+            return solve(*given, **named)
 
-    return call
+    return by_search
 
 
 def assert_same(solution, expected):
@@ -196,7 +191,7 @@ def assert_same(solution, expected):
 @pytest.mark.parametrize(("omega", "branch", "alpha"), cases("warm"))
 def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, alpha):
     given = Task(omega=float(omega)), float(alpha), branch
-    assert_same(solve(*given, **FEW), by_search(solve, *given, **FEW))
+    assert_same(solve(*given, **FEW), by_search(*given, **FEW))
 
 
 @pytest.mark.slow
@@ -207,7 +202,7 @@ def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, 
 def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, form, correlation, branch, alpha):
     given = Task(omega=0.3), alpha, branch
     few = {"points": 2**5, "scrambles": 8, "architecture": Architecture(form, correlation=correlation)}
-    expected = by_search(solve, *given, **few)
+    expected = by_search(*given, **few)
     assert_same(solve(*given, **few), expected)
     if expected.converged:
         start = expected.overlaps._replace(q=np.exp(FAR) * expected.overlaps.q, V=np.exp(FAR) * expected.overlaps.V)

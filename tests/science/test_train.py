@@ -88,10 +88,13 @@ def settings():
 
 @contextmanager
 def changed(what, value):
+    """A context in which a setting of torch has another value."""
     before, change = getattr(torch, f"get_{what}")(), getattr(torch, f"set_{what}")
     change(value)
-    yield
-    change(before)
+    try:
+        yield
+    finally:
+        change(before)
 
 
 def numbers():
@@ -202,12 +205,6 @@ def data():
     return two_tokens.sample(TASK, 1.5, 300, np.random.default_rng(3))
 
 
-@pytest.fixture(scope="module")
-def starts(data):
-    rng = np.random.default_rng(4)
-    return torch.stack([start_weights(start, data.teacher, rng) for start in STARTS[:3]])
-
-
 @pytest.mark.parametrize("start, size", [("near_semantic", 1.0), ("near_positional", 0.1), ("random", 0.1)])
 def test_starts_near_another_or_near_zero_add_noise(data, start, size):
     near = 0 if start == "random" else start_weights(start.removeprefix("near_"), data.teacher, None)
@@ -217,8 +214,9 @@ def test_starts_near_another_or_near_zero_add_noise(data, start, size):
 
 
 @pytest.mark.parametrize(("optimizer", "settings"), [("lbfgs", {}), ("gd", {"steps": 100})])
-def test_a_fit_says_what_it_reached(data, starts, optimizer, settings):
-    began = perf_counter()
+def test_a_fit_says_what_it_reached(data, optimizer, settings):
+    rng = np.random.default_rng(4)
+    starts, began = torch.stack([start_weights(start, data.teacher, rng) for start in STARTS[:3]]), perf_counter()
     students = optimizers.fit(data, TASK.lam, starts, optimizer, **settings)
     assert sum(student.seconds for student in students) < perf_counter() - began
     for start, student in zip(starts, students):
