@@ -9,7 +9,7 @@ import pytest
 from columns import COLUMNS, abouts, column_of, own_columns
 from metadata import texts
 from pages import stored
-from test_experiments import values_of
+from checks import values_of
 
 from attention_book.analysis import instances
 from attention_book.analysis.arrivals import classify
