@@ -6,10 +6,10 @@ from shutil import which
 
 import authors_tables
 import pytest
+from checks import values_of
 from columns import COLUMNS, abouts, column_of, own_columns
 from metadata import texts
 from pages import stored
-from checks import values_of
 
 from attention_book.analysis import instances
 from attention_book.analysis.arrivals import classify

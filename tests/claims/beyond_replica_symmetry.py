@@ -56,7 +56,8 @@ CLAIMS = {
     r"From $\omega = 0.2$ on, one step does not change $\alpha_l$ at all": lambda: (
         load("one_step").query("what == 'linear' and omega >= 0.2")["shift"].eq(0).all()
     ),
-    r"**Where one step of replica symmetry breaking finds a single minimum in the valley, $V$ and $V_H$ agree.**": lambda: (
+    r"**Where one step of replica symmetry breaking finds a single minimum in the valley, $V$ and $V_H$ "
+    r"agree.**": lambda: (
         responses_apart().query("q1 == q0")["apart"].abs().max() < 3  # one of 13 is beyond 3 once in thirty times
     ),
     r"At $\omega=0.1$ and $\alpha_c$ it predicts the response": lambda: (
