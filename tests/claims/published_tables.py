@@ -15,8 +15,8 @@ CLAIMS = {
     r"With converged integrals every printed threshold moves to a larger $\alpha$": lambda: all(
         (rows["alpha"] > rows["printed"]).all() for rows in page.threshold_rows.values()
     ),
-    r"six of these medians are above 1 %. Two of the six are on the symmetric branch ($m=\theta=0$) at $\omega=0.3$, two on the "
-    r"positional branch at $\omega=0.5$, and two on the semantic branch at $\omega=0.5$": lambda: (
+    r"six of these medians are above 1 %. Two of the six are on the symmetric branch ($m=\theta=0$) at $\omega=0.3$, "
+    r"two on the positional branch at $\omega=0.5$, and two on the semantic branch at $\omega=0.5$": lambda: (
         (rows := page.large_medians)["what"].value_counts().to_dict()
         == {"symmetric, ω = 0.3": 2, "positional, ω = 0.5": 2, "semantic, ω = 0.5": 2}
         and set(rows["quantity"]) == {"q", "V", "theta"}
