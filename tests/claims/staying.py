@@ -80,7 +80,7 @@ CLAIMS = {
     r"Most students that leave the valley with gradient descent need more than 1,000 steps": lambda: (
         share_that_left(1000).mean() < 0.5 * share_that_left(10_000).mean()
     ),
-    r"So for more than half of these students there is a lower minimum in the direction of the teacher": lambda: (
+    r"So the longer push towards the teacher leads more than half of these students to a lower minimum": lambda: (
         displaced_ends().loc["toward", "lower_loss"] > displaced_ends().loc["toward", "students"] / 2
         and displaced_ends().loc["toward", "lower_loss"] > 5 * displaced_ends().loc["aside", "lower_loss"]
     ),
