@@ -99,7 +99,7 @@ def cards(app, to):
     for name, (about, steps) in ROUTES.items():
         read = [reading(app.env.get_doctree(to[step])) for step in steps]
         minutes, formulas = (round(sum(part)) for part in zip(*read))
-        time = f"{minutes} minutes of reading{f' and {formulas} formulas' * (formulas > 1)}"
+        time = f"{minutes} minutes of reading{f' and about {formulas} formulas' * (formulas > 1)}"
         links = (target(app, LANDING, to[step], name) for step in steps)
         items = "".join(f'<li><a href="{address}">{title}</a></li>' for address, title in links)
         made.append(f"<section><h3>{name}</h3><p>{about} {time}.</p><ol>{items}</ol></section>")
