@@ -19,8 +19,10 @@ def gained_by_hops():
 
 
 CLAIMS = {
-    r"all starts lead to a single minimum at $\omega = 0.3$, $\alpha = 1.5$. But they lead to tens of minima at "
-    r"$\omega = 0.1$": lambda: semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10,
+    r"all starts lead to a single minimum at $\omega = 0.3$, $\alpha = 1.5$. At $\omega = 0.1$ near the transition, the "
+    r"starts in this valley lead to tens of minima": lambda: (
+        semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10
+    ),
     r"At the transition, $\alpha = 1.25$, there are one or two minima on a data set": lambda: (
         stored("fig03_phase_diagram")
         .valleys.query("omega == 0.3 and alpha == 1.25 and valley == 'semantic'")[["fewest", "most"]]
