@@ -19,8 +19,8 @@ def gained_by_hops():
 
 
 CLAIMS = {
-    r"all starts lead to a single minimum at $\omega = 0.3$, $\alpha = 1.5$. At $\omega = 0.1$ near the transition, the "
-    r"starts in this valley lead to tens of minima": lambda: (
+    r"all starts lead to a single minimum at $\omega = 0.3$, $\alpha = 1.5$. At $\omega = 0.1$ near the transition, "
+    r"the starts in this valley lead to tens of minima": lambda: (
         semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10
     ),
     r"At the transition, $\alpha = 1.25$, there are one or two minima on a data set": lambda: (
