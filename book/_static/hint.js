@@ -93,7 +93,7 @@
     count["still moving"] += paths.length - ends.length;
     const {deeper} = root.dataset, goal = deeper || "semantic";
     if (hint < 0.8) {  // there the words beside the ring need the place
-      text("instruction strong", 48, 24, "Drag the ring up:");
+      text("instruction strong", 48, 24, "Drag the ring up");
       text("instruction", 48, 40, "to give a hint");
     }
     if (paths.length) {
