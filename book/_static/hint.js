@@ -49,7 +49,7 @@
       if (Math.abs(lead.value) >= 2 * lead.error) root.dataset.deeper = lead.value > 0 ? "semantic" : "positional";
       ["positional", "semantic"].forEach((name, k) => {
         const depth = withError(measured(kept.map(surface => surface.minima[k].loss)), 1e3);
-        const [left, top] = name === "semantic" ? [x(0) + 38, y(minima[1].theta) - 4] : [x(minima[0].m), y(0) + 40];
+        const [left, top] = name === "semantic" ? [x(0) + 46, y(minima[1].theta) - 4] : [x(minima[0].m), y(0) + 40];
         names(`valley ${name}`, left, top, `${name} valley`);
         names(`valley ${name}`, left, top + 14, depth);
         const mirror = name === "semantic" ? [x(0) - 24, y(-minima[1].theta) + 4] : [x(-minima[0].m), y(0) - 34];

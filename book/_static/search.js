@@ -88,6 +88,7 @@
   /** The query with the nearest word of the book, the most frequent of several, in the place of each that no page has, and
       without words that have none near. */
   function corrected(query) {
+    if (!/\p{L}/u.test(query)) return "";  // no other number is meant
     const counts = new Map();
     for (const {of, words} of allPages().flat())
       for (const word of [...of, ...words]) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -190,6 +190,9 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     assert all(words.is_visible() for words in both) and drag.count() == 3
     assert not any(part.is_visible() for part in drag.all())
     assert scripts or page.locator(".bd-article .math sub", has_text="c").first.is_visible()
+    if not scripts:
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.close()
 
 

@@ -71,7 +71,7 @@ def test_a_second_transcription_is_the_same():
 
 def test_published_means_say_over_how_many_runs():
     assert {number.n for rows in paper.FIG2_STUDENTS.values() for number in rows.values()} == {24}
-    assert {number.n for rows in paper.SCALING.values() for number in rows.values()} == {30}
+    assert {number.n for rows in paper.SCALING.values() for number in rows.values()} == {70}
     assert {number.n for number in (*paper.CRITICAL_ALPHA.values(), *paper.LINEAR_ALPHA.values())} == {None}
     mean, spread = paper.HISTOGRAM["semantic"]["start to trained"]
     assert mean.n == spread.n == 10
