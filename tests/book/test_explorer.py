@@ -94,7 +94,7 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
     go(omega=0.3, alpha=0.7)
     go(omega="", alpha="")  # this view has no position
     assert place(page) == [0.3, 0.7]
-    page.locator(".explorer-training > summary").click()
+    page.locator(".explorer-training").evaluate("part => { part.open = true; }")
     page.locator("[name=seed]").fill("7")
     page.locator("[name=seed]").press("Enter")
     page.wait_for_function("() => !location.search && location.hash.endsWith('seed=7')")
