@@ -1,4 +1,4 @@
-"""The counting task and its transformer: the compiled step compared with torch, freezing, and measurements."""
+"""The counting task and its transformer: the network compared with its formulas, training, freezing, and seeds."""
 
 from dataclasses import replace
 
@@ -9,7 +9,6 @@ import torch
 from attention_book.experiments import grid
 from attention_book.experiments.paper import histogram as runs
 from attention_phases import BadInput, histogram
-from attention_phases.histogram import step
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
@@ -50,52 +49,54 @@ def test_what_is_no_sequence_is_refused(text):
         histogram.parse_letters(text)
 
 
-def test_gradient_and_its_norm_are_those_of_torch(model, sequences, monkeypatch):
+def test_loss_and_accuracy_are_those_of_the_formulas(model, sequences, monkeypatch):
+    """The network of Appendix A, written with NumPy."""
     flat, _ = model
-    gradient = np.full_like(flat, np.nan)
-    chosen = np.random.default_rng(2).permutation(len(sequences.tokens))
-    weights = tf.views(flat)
-    loss, right, passed = step.forward(weights, sequences, chosen)
-    step.backward(weights, sequences, chosen, passed, tf.views(gradient))
-    tensors = tf.Weights(*(part.requires_grad_() for part in tf.tensors_of(flat, torch.float64)))
-    tokens, counts = (torch.from_numpy(part) for part in sequences)
-    reference = tf.loss(tensors, tokens, counts)
-    reference.backward()
-    assert loss / tokens.numel() == pytest.approx(reference.item(), rel=1e-6)
-    assert right == (tf.logits(tensors, tokens).argmax(-1) == counts).sum()
-    for name, ours, theirs in zip(tf.SHAPES, tf.views(gradient), tensors):
-        size = theirs.grad.abs().max().item()
-        assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has a relative precision of 1.2e-7
-    monkeypatch.setattr(tf, "PART", 70)  # makes the last batch smaller
-    assert tf.gradient_norm(flat, sequences) == pytest.approx(np.linalg.norm(gradient), rel=1e-4)
+    w = tf.Weights(*(part.astype(float) for part in tf.views(flat)))
+    x = w.token[sequences.tokens] + w.position
+    scores = np.exp((x @ w.query.T) @ (x @ w.key.T).mT / 8)
+    mixed = scores / scores.sum(2, keepdims=True) @ x @ w.value.T
+    centred = mixed - mixed.mean(2, keepdims=True)
+    normed = centred / np.sqrt((centred**2).mean(2, keepdims=True) + 1e-5) * w.norm_scale + w.norm_shift
+    logits = np.maximum(normed @ w.hidden.T + w.hidden_bias, 0) @ w.output.T + w.output_bias
+    right = np.take_along_axis(logits, sequences.counts[..., None], 2)[..., 0]
+    loss = (np.log(np.exp(logits).sum(2)) - right).mean()
+    monkeypatch.setattr(tf, "PART", 70)  # makes the last part smaller
+    assert tf.evaluate(flat, sequences) == pytest.approx((loss, (right == logits.max(2)).mean()), rel=1e-12)
 
 
-@pytest.mark.parametrize("rule", [tf.ADAM, tf.SGD], ids=["adam", "sgd"])
-def test_an_epoch_is_that_of_torch(model, sequences, rule):
+def test_steps_go_along_the_gradient_and_leave_frozen_parameters_at_zero(model, sequences, monkeypatch):
+    """Two steps of SGD move twice along the gradient, and the first step of Adam is the rate times the sign of it."""
     flat, mask = model
-    tensors = tf.Weights(*(tensor.requires_grad_() for tensor in tf.tensors_of(flat, torch.float64)))
-    if rule is tf.ADAM:
-        optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
-    else:
-        optimizer = torch.optim.SGD(tensors, lr=1e-3)
-    order = np.random.default_rng(2).permutation(len(sequences.tokens))
-    losses = []
-    for chosen in (order[begin : begin + 32] for begin in range(0, len(order), 32)):
-        value = tf.loss(tensors, *(torch.from_numpy(tensor[chosen]) for tensor in sequences))
-        optimizer.zero_grad()
-        value.backward()
-        for tensor, free in zip(tensors, tf.views(mask)):
-            tensor.grad *= torch.from_numpy(free)
-        optimizer.step()
-        losses.append(value.item() * len(chosen))
-    ours = flat.copy()
-    loss = step.train_epoch(tf.trainable(ours, mask), sequences, order, 32, rule, 0)
-    assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
-    theirs = np.concatenate([tensor.detach().numpy().ravel() for tensor in tensors])
-    # If Adam's average of a gradient is close to zero, rounding decides its sign and so the sign of a step of 1e-3.
-    assert np.quantile(abs(ours - theirs), 0.999) < 1e-2 * abs(theirs - flat).max()
-    assert np.linalg.norm(ours - theirs) < 1e-2 * np.linalg.norm(theirs - flat)
-    assert (ours[mask == 0] == 0).all()
+    monkeypatch.setattr(tf, "PART", 70)
+    moved = []
+    for batches, optimizer in ((2, lambda *each: torch.optim.SGD(tf.trainable(*each), tf.RATE)), (1, tf.adam)):
+        monkeypatch.setattr(tf, "BATCH", len(sequences.tokens) // batches)
+        ours = flat.copy()
+        loss = tf.train_once(optimizer(ours, mask), sequences, np.random.default_rng(2))
+        assert loss == pytest.approx(tf.evaluate(flat, sequences)[0], rel=1e-2)
+        assert (ours[mask == 0] == 0).all()
+        moved.append((flat - ours) / np.float32(tf.RATE) / batches)
+    by_sgd, by_adam = moved
+    length, whole = np.linalg.norm(by_sgd), tf.gradient_norm(flat, sequences)
+    assert length == pytest.approx(whole, rel=2e-2) if mask.all() else length < whole
+    steep = abs(by_sgd) > 1e-2
+    assert steep.mean() > 0.01
+    assert abs(by_adam - np.sign(by_sgd))[steep].max() < 1e-2
+
+
+def test_training_goes_through_its_stages_and_both_variants_learn(sequences):
+    streams = np.random.SeedSequence(3).spawn(6)
+    for variant in histogram.VARIANTS:
+        kept, curve = tf.train(variant, *[sequences] * 2, streams, 3, 1)
+        mask = tf.trained_mask(variant)
+        assert [*kept] == ["start", "trained", "displaced", "final"]
+        assert [row["epoch"] for row in curve] == [0, 1, 2, 3, 4]
+        assert curve[4]["test_loss"] < 0.8 * curve[0]["train_loss"]
+        assert not (kept["trained"] * (1 - mask)).any()
+        noise = (kept["displaced"] - kept["trained"])[mask == 0]
+        assert abs(noise.std() / 1e-3 - 1) < 0.05
+        assert (kept["final"] != kept["displaced"])[mask == 0].mean() > 0.5
 
 
 @pytest.mark.fast

@@ -1,8 +1,5 @@
 """The transformer: its parameters, its variants with frozen parameters, its training, and analyses of the result.
 
-`step` has a fast version of the network with a hand-written gradient. The network in torch, in this module, is the
-reference. It measures how far training moved the parameters, the attention, the counts, and the gradient of the loss.
-
 Training follows the paper (Appendix A): Adam with some parameters frozen at zero, then noise on these parameters, then
 SGD on all parameters.
 """
@@ -17,8 +14,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..errors import check_choice
+from ..machine import torch_defaults
 from . import LENGTH, TOKENS, VARIANTS, Sequences
-from .step import Rule, TrainableModel, evaluate, train_epoch
 
 DIMENSION, HIDDEN_UNITS, CLASSES = 64, 128, LENGTH + 1
 HALF_DIMENSION = DIMENSION // 2
@@ -40,8 +37,7 @@ SHAPES = {
 SIZE = sum(int(np.prod(shape)) for shape in SHAPES.values())
 SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), ("displaced", "final"))
 BATCH = 32  # number of sequences per training step
-ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
-SGD = Rule(rate=1e-3)
+RATE = 1e-3  # learning rate of Adam and of SGD
 UNFREEZING_NOISE = 1e-3  # standard deviation of the noise on queries, keys and both embeddings
 PART = 500  # number of sequences per call of the network in torch, which limits the memory that is needed
 
@@ -94,6 +90,7 @@ def trained_mask(variant: str) -> np.ndarray:
     return mask
 
 
+@torch_defaults()
 def train(
     variant: str,
     training: Sequences,
@@ -117,20 +114,19 @@ def train(
     last = adam_epochs + sgd_epochs
     mask = trained_mask(variant)
     current = start(default_rng(of_start)) * mask
-    kept, model = {"start": current.copy()}, trainable(current, mask)
-    curve = []
+    kept, curve, optimizer = {"start": current.copy()}, [], adam(current, mask)
 
     def note(epoch: int, train_loss: float) -> None:
-        loss, accuracy = evaluate(views(current), test, BATCH)
+        loss, accuracy = evaluate(current, test)
         curve.append({"epoch": epoch, "train_loss": train_loss, "test_loss": loss, "accuracy": accuracy})
 
-    note(0, evaluate(views(current), training, BATCH)[0])
-    for epoch in range(1, (last if epochs is None else epochs) + 1):
+    note(0, evaluate(current, training)[0])
+    for epoch, order in enumerate(orders[: last if epochs is None else epochs], 1):
         if epoch == adam_epochs + 1:
             displace(current, default_rng(of_noise))
             kept["displaced"] = current.copy()
-            model = model._replace(free=np.ones_like(mask))
-        note(epoch, train_once(model, training, ADAM if epoch <= adam_epochs else SGD, epoch, orders))
+            optimizer = torch.optim.SGD(trainable(current, np.ones_like(mask)), RATE)
+        note(epoch, train_once(optimizer, training, default_rng(order)))
         if epoch == adam_epochs:
             kept["trained"] = current.copy()
     if len(curve) > last:
@@ -138,22 +134,45 @@ def train(
     return kept, curve
 
 
-def trainable(flat: np.ndarray, trained_mask: np.ndarray) -> TrainableModel:
-    """Return the parameters (SIZE,) as a `TrainableModel`, which `train_once` changes in place."""
-    gradient = np.empty_like(flat)
-    return TrainableModel(views(flat), flat, views(gradient), gradient, trained_mask, np.zeros((2, SIZE), np.float32))
+def trainable(flat: np.ndarray, mask: np.ndarray) -> Weights:
+    """Return the parameters (SIZE,) as tensors in the same memory, for an optimiser that changes them in place.
 
-
-def train_once(
-    model: TrainableModel, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]
-) -> float:
-    """Train for one epoch, in the random order of this epoch, and return the mean loss.
-
-    epoch: number of the epoch, counted from 1
+    mask: (SIZE,), by which every gradient is multiplied; it is 0 for frozen parameters
     """
-    order = default_rng(orders[epoch - 1]).permutation(len(training.tokens))
-    batches = -(-len(order) // BATCH)
-    return train_epoch(model, training, order, BATCH, rule, (epoch - 1) * batches)
+    weights = Weights(*map(torch.from_numpy, views(flat)))
+    for part, of_part in zip(weights, views(mask)):
+        part.requires_grad_().register_hook(torch.from_numpy(of_part).mul)
+    return weights
+
+
+def adam(flat: np.ndarray, mask: np.ndarray) -> torch.optim.Optimizer:
+    """Return the optimiser Adam for the parameters that a mask does not freeze (see `trainable`)."""
+    return torch.optim.Adam(trainable(flat, mask), RATE, betas=(0.9, 0.98), eps=1e-9)
+
+
+@torch_defaults()
+def train_once(optimizer: torch.optim.Optimizer, training: Sequences, rng: np.random.Generator) -> float:
+    """Train for one epoch, in a random order, and return the mean loss, each batch evaluated before its step."""
+    weights = Weights(*optimizer.param_groups[0]["params"])
+    tokens, counts = map(torch.from_numpy, training)
+    total = 0.0
+    for chosen in torch.from_numpy(rng.permutation(len(tokens))).split(BATCH):
+        optimizer.zero_grad()
+        value = loss(weights, tokens[chosen], counts[chosen])
+        value.backward()
+        optimizer.step()
+        total += len(chosen) * value.item()
+    return total / len(tokens)
+
+
+def evaluate(flat: np.ndarray, sequences: Sequences) -> tuple[float, float]:
+    """Return the mean cross-entropy over all positions and the share of positions with the correct count."""
+    scores, counts = (
+        torch.from_numpy(_map_in_chunks(logits, flat, sequences.tokens)),
+        torch.from_numpy(sequences.counts),
+    )
+    right = (scores.argmax(-1) == counts).double().mean()
+    return functional.cross_entropy(scores.flatten(0, 1), counts.flatten()).item(), right.item()
 
 
 def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
@@ -168,15 +187,21 @@ def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
 
 def attention(weights: Weights, tokens: Tensor) -> Tensor:
     """Return the attention matrices (n, 10, 10) of sequences (n, 10); row i is the attention of position i."""
-    x = weights.token[tokens] + weights.position  # (n, 10, 64)
-    scores = (x @ weights.query.mT) @ (x @ weights.key.mT).mT / DIMENSION**0.5
-    return torch.softmax(scores, dim=-1)
+    queries, keys = (_project(weights, matrix, tokens) for matrix in (weights.query, weights.key))
+    return torch.softmax(queries @ keys.mT / DIMENSION**0.5, dim=-1)
+
+
+def _project(weights: Weights, matrix: Tensor, tokens: Tensor) -> Tensor:
+    """Return the embeddings of sequences (n, 10), each multiplied by a matrix: the queries, keys or values (n, 10, 64).
+
+    The 25 different embeddings are multiplied, not the embeddings of all tokens, because this is faster.
+    """
+    return functional.embedding(tokens, weights.token @ matrix.mT) + weights.position @ matrix.mT
 
 
 def logits(weights: Weights, tokens: Tensor) -> Tensor:
     """Return the logits (n, 10, 11) of the counts 0 to 10 at each position."""
-    x = weights.token[tokens] + weights.position
-    mixed = attention(weights, tokens) @ (x @ weights.value.mT)
+    mixed = attention(weights, tokens) @ _project(weights, weights.value, tokens)
     normed = functional.layer_norm(mixed, (DIMENSION,), weights.norm_scale, weights.norm_shift)
     hidden = torch.relu(functional.linear(normed, weights.hidden, weights.hidden_bias))
     return functional.linear(hidden, weights.output, weights.output_bias)

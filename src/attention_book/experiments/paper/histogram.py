@@ -106,9 +106,9 @@ def train_exchanged(cell):
     orders = seeds(run_of(cell, cell.data_seed))[3:]
     mask = transformer.trained_mask(cell.variant)
     current = transformer.start(np.random.default_rng(seeds(run_of(cell, cell.start_seed))[1])) * mask
-    model, rows = transformer.trainable(current, mask), []
-    for epoch in range(1, cell.epochs + 1):
-        transformer.train_once(model, sequences, transformer.ADAM, epoch, orders)
+    optimizer, rows = transformer.adam(current, mask), []
+    for epoch, order in enumerate(orders[: cell.epochs], 1):
+        transformer.train_once(optimizer, sequences, np.random.default_rng(order))
         if epoch <= EXCHANGE_EPOCHS or epoch % TEST_INTERVAL == 0 or epoch == cell.epochs:
             wrong = transformer.wrong_by_letter(current, test)
             worst = int(wrong.argmax())
@@ -122,10 +122,11 @@ def train_exchanged_beginning(cell):
     return train_exchanged(replace(cell, epochs=min(cell.epochs, BEGINNING)))
 
 
-# Another machine sums in a different order. To estimate the effect, the start was displaced by 2e-7 of its size. These
-# tolerances are ten times the change that this displacement causes after one epoch (two epochs for the letters). On the
-# same machine with the same versions, all bits agree.
-COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
+# Another machine, or another version of the code, sums in a different order, and training amplifies this. To estimate
+# the effect, the start was displaced by 2e-7 of its size, four times for each of the 20 cells of the experiment
+# "histogram". After one epoch the largest changes were 0.3 % of the training loss, 12 % of the test loss and 0.049 of the
+# accuracy (root mean squares: 0.09 %, 2.1 % and 0.008). The tolerances are 1.6 to 1.8 times the largest changes.
+COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (0.2, 0), "accuracy": (0, 0.08)}
 
 
 @dataclass(frozen=True)
