@@ -176,10 +176,11 @@ MEASURED: dict = {
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", transformer.VARIANTS)
 def test_a_small_run_of_the_counting_task_is_found_again_to_its_end(variant):
-    """The run has fewer steps than an epoch of the paper."""
+    """The run has fewer steps than an epoch of the paper, so that it amplifies rounding less."""
+    tolerances = COUNTING | {"test_loss": (3e-2, 0), "accuracy": (0, 2e-3)} | MEASURED
     rows = load(reference.RESULTS / "histogram.parquet").query("variant == @variant and seed == 0")
     assert set(rows["what"]) == {"epoch", "distance", "shares", "count", "weights"}
-    assert recompute(CountingCell, rows, compute_rows, COUNTING | MEASURED, ignore=("weights",)) == []
+    assert recompute(CountingCell, rows, compute_rows, tolerances, ignore=("weights",)) == []
 
 
 SMALL = [(reference.RESULTS, name) for name in ("histogram", "counting_control")]
