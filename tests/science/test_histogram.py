@@ -88,7 +88,7 @@ def test_steps_go_along_the_gradient_and_leave_frozen_parameters_at_zero(model, 
 def test_training_goes_through_its_stages_and_both_variants_learn(sequences):
     streams = np.random.SeedSequence(3).spawn(6)
     for variant in histogram.VARIANTS:
-        kept, curve = tf.train(variant, *[sequences] * 2, streams, 3, 1)
+        kept, curve = tf.train(variant, sequences, sequences, streams, adam_epochs=3, sgd_epochs=1)
         mask = tf.trained_mask(variant)
         assert [*kept] == ["start", "trained", "displaced", "final"]
         assert [row["epoch"] for row in curve] == [0, 1, 2, 3, 4]
