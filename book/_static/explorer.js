@@ -374,6 +374,7 @@
   window.explorer = {root, state, task, view, verdict, move: byHand, show, written, withError, follow, copy, students: () => []};
   drawMap();
   open(location.href);
+  if (/#.*omega=(?!.*hint=)/.test(location.href)) root.scrollIntoView();  // a link to a place on the map, not to the picture above
   let width = root.clientWidth;
   new ResizeObserver(() => {
     if (root.clientWidth === width) return;

@@ -49,10 +49,10 @@
       if (Math.abs(lead.value) >= 2 * lead.error) root.dataset.deeper = lead.value > 0 ? "semantic" : "positional";
       ["positional", "semantic"].forEach((name, k) => {
         const depth = withError(measured(kept.map(surface => surface.minima[k].loss)), 1e3);
-        const [left, top] = name === "semantic" ? [x(0) + 46, y(minima[1].theta) - 4] : [x(minima[0].m), y(0) + 40];
+        const [left, top] = name === "semantic" ? [x(0) + 46, Math.max(y(minima[1].theta) - 4, 86)] : [x(minima[0].m), y(0) + 40];
         names(`valley ${name}`, left, top, `${name} valley`);
         names(`valley ${name}`, left, top + 14, depth);
-        const mirror = name === "semantic" ? [x(0) - 24, y(-minima[1].theta) + 4] : [x(-minima[0].m), y(0) - 34];
+        const mirror = name === "semantic" ? [x(0) - 24, Math.min(y(-minima[1].theta) + 4, 254)] : [x(-minima[0].m), y(0) - 34];
         names(`mirror ${name}`, ...mirror, "mirror image");
       });
     }
@@ -61,9 +61,10 @@
     axis("translate(42,0)", d3.axisLeft(y));
     text("label", 218, 346, "overlap with the positions m/σ²");
     text("label", 0, 0, "overlap with the teacher θ/σ²").attr("transform", "translate(10,146)rotate(-90)");
-    text("note", 48, 280, at());
+    text("note", 48, 280, at().replace(", second A", ""));
+    if (place.matrix !== "standard") text("note", 48, 266, "second A");
     if (kept.length < FEWEST) {
-      if (surfaces.length === SETS) text("note", 48, 294, "no terrain: too few data sets have both minima");
+      if (surfaces.length === SETS) ["no terrain: too few", "data sets have both minima"].forEach((words, k) => text("note", 48, 294 + 14 * k, words));
       return;
     }
     text("note", 48, 294, "training loss, in 10⁻³:");
