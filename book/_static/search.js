@@ -147,7 +147,7 @@
     Search.status.role = "status";
     const several = ({length}, word) => `${length} ${word}${length === 1 ? "" : "s"}`;
     const instead = asks === query && share !== "some" ? "" : `Not found: “${query}”. `;
-    Search.status.textContent = nothing ? `Nothing found for “${query}”${/\d/.test(query) ? " (tables are not searched)" : ""}. These pages lead on:`
+    Search.status.textContent = nothing ? `Nothing found for “${query}”. These pages lead on${/\d/.test(query) ? " (numbers in tables are not searched)" : ""}:`
       : `${instead}${several(best, "page")} and ${several(functions, "part")} of the code found for ${
         share === "some" ? "some words of " : ""}“${asks}”.`;
   }
