@@ -191,6 +191,7 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     assert not any(part.is_visible() for part in drag.all())
     assert scripts or page.locator(".bd-article .math sub", has_text="c").first.is_visible()
     if not scripts:
+        assert not any(button.is_visible() for button in page.locator(".sidebar-toggle, .btn-fullscreen-button").all())
         page.set_viewport_size(PHONE)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.close()
