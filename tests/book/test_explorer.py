@@ -193,6 +193,7 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     if not scripts:
         assert not any(button.is_visible() for button in page.locator(".sidebar-toggle, .btn-fullscreen-button").all())
         page.set_viewport_size(PHONE)
+        assert page.locator(".bd-sidebar-primary").get_by_text("The theory").is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.close()
 
