@@ -193,7 +193,8 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     if not scripts:
         assert not any(button.is_visible() for button in page.locator(".sidebar-toggle, .btn-fullscreen-button").all())
         page.set_viewport_size(PHONE)
-        assert page.locator(".bd-sidebar-primary").get_by_text("The theory").is_visible()
+        page.reload()  # otherwise the menu of the desk is still fading
+        assert page.locator(".bd-sidebar-primary").get_by_role("link", name="The theory", exact=True).is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.close()
 
@@ -213,6 +214,9 @@ def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_pag
     link = f"{PAGE.as_uri()}#matrix=alternative&omega=0.35&alpha=1.7"
     assert page.evaluate("copied") == link
     assert shown == [("The browser does not allow this page to copy. This is the link:", link)] * 2
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_function("Math.abs(document.querySelector('.explorer:not(.hint)').getBoundingClientRect().top) < 100")
 
 
 def test_students_train_in_workers_until_they_are_stopped(open_page):
