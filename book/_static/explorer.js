@@ -360,6 +360,7 @@
     try {
       await navigator.clipboard.writeText(link);
       button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy link"; }, 3000);
     } catch {  // a page on plain http, or no permission
       prompt("The browser does not allow this page to copy. This is the link:", link);
     }

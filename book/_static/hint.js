@@ -149,7 +149,7 @@
   /** Another question: the students wait at their start until nothing has moved for a while. */
   function ask() {
     roll();
-    [paths, button.textContent, tally.textContent] = [[], "Copy link", ""];
+    [paths, tally.textContent] = [[], ""];
     if (!drawn) drawTerrain();
     drawStudents();
     showTally(true);

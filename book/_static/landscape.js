@@ -126,7 +126,7 @@ function outlines({losses, minima}, shares, x, y, quantile) {
     const [positional, semantic, neither] = [...NAMES, "neither"].map(name => found.filter(({end}) => end === name).length);
     const mirrored = found.filter(({mirrored}) => mirrored).length;
     const unmoved = paths.filter(path => Math.hypot(path.at(-1).m, path.at(-1).theta) < 1e-3).length;
-    return `Of ${paths.length} descents ${semantic} ended in the semantic valley, ${positional} in the positional valley, ${
+    return `Of ${paths.length} descents${paths.length < several.length ? " on the data sets trained by then" : ""} ${semantic} ended in the semantic valley, ${positional} in the positional valley, ${
       neither} in neither.${mirrored ? ` ${mirrored} of them ended in the mirror image of a valley, outside the frame.` : ""}${
       unmoved ? ` ${unmoved} stayed at zero weights, where the loss has no slope.` : ""}`;
   }

@@ -72,8 +72,8 @@ CLAIMS = {
         < load("fig08_theory", what="semantic border", omega=omega, **STANDARD)["alpha"].item()
         for omega in (0.2, 0.3)
     ),
-    r"$\alpha_c$ is the smaller threshold. From $\lambda = 0.03$ on, $\alpha_c$ is the larger threshold": lambda: (
-        later_linear().loc[:0.02].min() > 0 > later_linear().loc[0.03:].max()
+    r"the smaller threshold. At $\lambda = 0.03$ and 0.1, $\alpha_c$ is the larger threshold": lambda: (
+        dict(np.sign(later_linear())) == {0.005: 1, 0.01: 1, 0.03: -1, 0.1: -1}
     ),
     r"no positional minimum between $\alpha = 0.5$ and 4.5, and no semantic minimum below $\alpha = 0.5$": lambda: (
         load("ridge", what="positional").query("lam < 0.005")["alpha"].min() > 4.5
