@@ -24,9 +24,9 @@ from attention_phases.measured import Measured
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
 EXPLANATIONS = {  # an explanation of each of `REASONS`
     "quadrature": """**Quadrature.** The published theory integrates on 144 points, its training losses on 784 and
-its test errors on 336, and gives no error estimate. We ran these public quadrature rules. They explain 80 to 120 % of the difference, within its error
-({ref}`tables <published_tables>`). A difference of many standard errors can still be a small difference in the
-value.""",
+its test errors on 336, and gives no error estimate. We ran these public quadrature rules. They explain 80 to 120 % of
+the difference, within its error ({ref}`tables <published_tables>`). A difference of many standard errors can still be
+a small difference in the value.""",
     "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Our
 experiments use other data sets.""",
     "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition.
