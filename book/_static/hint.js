@@ -115,7 +115,7 @@
     tally.textContent = `By ${way()} with ${from()}, ${count.semantic} of ${SETS} students end in the semantic valley and ${
       count.positional} in the positional valley (${at()}).${others.length ? ` The others: ${others.join(", ")}.` : ""}${
       lone ? ` Theory, at infinite d, has no ${lone} valley here. Each of these students came to rest close to the ${
-      lone} minimum of its own training loss${lone === "positional" ? ", as in result 3 below" : ""}.` : ""}`;
+      lone} minimum of its own training loss.` : ""}`;
   }
 
   /** The address of this picture. */

@@ -1,6 +1,6 @@
 /* What scrolls is reached with the Tab key, and only that; what the theme leaves without a name gets one. A formula and
    the punctuation after it stay on one line; values of a table that folds have their names; the list of pages shows the
-   one that is open. Paper has no folds: what is folded opens for a print, but for code and what is behind figures. All
+   one that is open. The contents of a page close on a phone once a section is chosen. Paper has no folds: what is folded opens for a print, but for code and what is behind figures. All
    as soon as the page is read, and its colours before that, so that nothing changes that is seen already. */
 if (document.documentElement.dataset.theme === "auto")  // until the theme's script has come: of neither theme
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
@@ -72,6 +72,8 @@ document.addEventListener("readystatechange", () => {
     for (const details of opened) details.open = true;
   });
   addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
+  document.querySelector("#pst-secondary-sidebar-modal")?.addEventListener("click", ({target, currentTarget}) =>
+    target.closest("a") && currentTarget.close());
   const article = document.querySelector(".bd-article");
   if (article) new ResizeObserver(reach).observe(article);  // the theme moves its columns some time after the window
   document.addEventListener("toggle", reach, true);

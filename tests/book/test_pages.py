@@ -131,6 +131,17 @@ def test_with_every_fold_open_all_fits_a_desk_and_a_phone_and_what_scrolls_is_re
         assert [element for element in scrolling if element[0] != 0 or element[1] != "PRE"] == []
 
 
+def test_the_contents_of_a_page_close_on_a_phone_once_a_section_is_chosen(chromium):
+    page = chromium.new_page(viewport=PHONE)
+    page.goto((HTML / "book/_executed/fig02_slice.html").as_uri())
+    contents = page.locator("#pst-secondary-sidebar-modal")
+    page.locator("button.secondary-toggle").click()
+    contents.get_by_role("link", name="Exercises").click()
+    contents.wait_for(state="hidden")
+    assert page.url.endswith("#exercises")
+    page.close()
+
+
 def serious(page, rules, place=None, without=()):
     """Return the rules that a page breaks seriously or critically, with the places."""
     options = {"runOnly": rules, "rules": {rule: {"enabled": False} for rule in without}}

@@ -46,7 +46,7 @@ CLAIMS = {
         stats.chi2.sf(squared_differences()["positional"], 22) < 1e-3
         and stats.chi2.sf(squared_differences()["linear"], 22) > 0.05
     ),
-    r"the test error of the positional student is smallest at the strength of the training task": lambda: (
+    r"the test error of the positional student is smallest close to the strength of the training task": lambda: (
         limit_errors("encoding")["positional"].min() > limit_errors("omega").loc[0.3, "positional"]
     ),
     r"If $\omega$ is lower by 0.1 in the test than in training, the semantic student predicts better": lambda: (
