@@ -211,6 +211,7 @@ def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_pag
         page.evaluate(CLIPBOARD, given)
         page.locator(".explorer-copy").click()
     page.get_by_role("button", name="Copied").wait_for()
+    page.locator(".explorer-copy", has_text="Copy link").wait_for()
     link = f"{PAGE.as_uri()}#matrix=alternative&omega=0.35&alpha=1.7"
     assert page.evaluate("copied") == link
     assert shown == [("The browser does not allow this page to copy. This is the link:", link)] * 2
