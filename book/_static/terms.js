@@ -44,7 +44,8 @@
     box.hidden = true;
   }
 
-  const leave = () => { waiting = setTimeout(close, 200); };
+  // A finger that is lifted leaves the link, but the meaning stays until the next touch.
+  const leave = event => { if (event.pointerType !== "touch") waiting = setTimeout(close, 200); };
   for (const link of links) {
     if (link.matches(".term") && link.querySelector(".math"))
       link.setAttribute("aria-label", decodeURIComponent(link.hash.slice("#term-".length)));
@@ -54,13 +55,13 @@
       first = false;
       show(link);
     });
-    link.addEventListener("mouseenter", () => show(link));
+    link.addEventListener("pointerenter", event => { if (event.pointerType !== "touch") show(link); });
     link.addEventListener("focus", () => show(link));
-    link.addEventListener("mouseleave", leave);
+    link.addEventListener("pointerleave", leave);
     link.addEventListener("blur", leave);
   }
-  box.addEventListener("mouseenter", () => clearTimeout(waiting));
-  box.addEventListener("mouseleave", leave);
+  box.addEventListener("pointerenter", () => clearTimeout(waiting));
+  box.addEventListener("pointerleave", leave);
   addEventListener("pointerdown", event => { if (!event.target.closest("a, .term-meaning")) close(); });
   addEventListener("keydown", event => { if (event.key === "Escape") close(); });
   addEventListener("scroll", place, {passive: true});

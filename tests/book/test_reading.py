@@ -314,6 +314,22 @@ def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
         page.mouse.move(0, 0)
 
 
+def test_a_touched_word_keeps_its_meaning_open_until_the_next_touch(open_page):
+    page = open_page(HTML / "book" / "theory.html")
+    touch, meaning = page.context.new_cdp_session(page), page.get_by_role("tooltip")
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    word = page.locator("a.term", has_text="Moreau envelope")
+    word.scroll_into_view_if_needed()
+    address = page.url
+    for place, is_open in ((word, True), (page.locator(".bd-article p", has=word), False)):
+        box = place.bounding_box()
+        points = [{"x": box["x"] + 2, "y": box["y"] + 2}]
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": points})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_timeout(500)  # a meaning closes 0.2 s after the pointer has left
+        assert (meaning.is_visible(), page.url) == (is_open, address)
+
+
 @pytest.mark.parametrize(("link", "content"), [("a[href*='#equation-']", "mjx-container"), ("a[href*='#fig']", "img")])
 def test_equations_and_figures_open_at_links_to_them(open_page, link, content):
     links = f".bd-article {link}:visible"
