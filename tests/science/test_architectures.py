@@ -8,7 +8,7 @@ from attention_phases import Task
 from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture, Form
 from attention_phases.model.prediction_error import general_test_error
-from attention_phases.model.weights import overlaps_and_errors
+from attention_phases.model.weights import measure_student
 from attention_phases.theory.equations import Overlaps, named_overlaps
 from attention_phases.theory.kernels import general as prox
 from attention_phases.training import optimizers
@@ -119,9 +119,10 @@ def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first()
     _, data, weights = data_and_weights("rank2", 2, 0.0)
     architecture = Architecture("rank2")
     columns, teacher = weights[0].numpy().reshape(2, 12), data.teacher.numpy()
-    measured, errors = overlaps_and_errors(TASK, weights[0], data.teacher, np.eye(2), architecture)
+    measured = measure_student(TASK, data, weights[0], 0.0, architecture)
     along, m = columns @ teacher / 12, columns.mean(axis=1)
-    assert errors[0] == pytest.approx(general_test_error(TASK, architecture, columns, teacher[None])[0], rel=1e-2)
+    known = general_test_error(TASK, architecture, columns, teacher[None])[0]
+    assert measured["test_mse"] == pytest.approx(known, rel=1e-2)
     assert measured["theta_1"] == pytest.approx(np.hypot(*along)) and abs(measured["theta_2"]) < 1e-12
     assert measured["m_1"] == pytest.approx(m @ along / np.hypot(*along)) and measured["m_2"] >= 0
     assert measured["m"] == pytest.approx(np.hypot(*m))
@@ -135,14 +136,12 @@ def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first()
 def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     architecture, data, weights = data_and_weights(form, 2, 0.0)
     columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()[None]
-    linear = np.array([[0.6, 0.3], [0.3, 0.7]])
-    overlaps, (test_mse, linear_mse) = overlaps_and_errors(TASK, weights[0], data.teacher, linear, architecture)
+    measured = measure_student(TASK, data, weights[0], 0.5, architecture)
     V = value_matrix(form, rest, 12)
-    assert test_mse == pytest.approx(general_test_error(TASK, architecture, columns, teacher, V)[0], rel=1e-12)
-    fixed = general_test_error(TASK, Architecture(), columns, teacher, attention=linear)[0]
-    assert linear_mse == pytest.approx(fixed, rel=1e-12)
+    known = {"test_mse": general_test_error(TASK, architecture, columns, teacher, V)[0], "train_loss": 0.5}
+    known["linear_mse"] = general_test_error(TASK, Architecture(), columns, teacher, attention=data.linear())[0]
     size, along = (TASK.sigma**2 * (columns @ other.T / 12).item() for other in (columns, teacher))
-    assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
+    assert measured == pytest.approx({"q": size, "m": columns.mean(), "theta": along, **known})
 
 
 @pytest.mark.fast
