@@ -80,6 +80,13 @@ class OnData:
         """
         return np.random.default_rng(seed_sequence(self.sentences()))
 
+    def draw(self):
+        """Draw the data set of a cell of two independent tokens, and return it with the generator for the starts."""
+        from attention_phases.model.two_tokens import sample
+
+        rng = self.rng()
+        return sample(self.task, self.alpha, self.d, rng), rng
+
 
 @dataclass(frozen=True)
 class StudentCell(OnData):

@@ -29,13 +29,12 @@ def descend_by_legs(cell, displaced=0.0):
     """
     import torch
 
-    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.model.two_tokens import risk
     from attention_phases.model.weights import overlaps
 
     from .ways_down import WAYS
 
-    rng, rows = cell.rng(), []
-    data = sample(cell.task, cell.alpha, cell.d, rng)
+    (data, rng), rows = cell.draw(), []
     drawn = torch.from_numpy(rng.standard_normal((cell.count, cell.d), dtype=np.float32))
     weights = torch.cat([cell.noise * drawn + hint * data.teacher for hint in cell.hints])
     away = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))

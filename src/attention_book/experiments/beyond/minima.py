@@ -34,12 +34,10 @@ def follow(cell):
     cell: a `LoopCell`.
     """
     from attention_phases.model.sentences import sentence_count
-    from attention_phases.model.two_tokens import sample
     from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import fit, start_weights
 
-    task, rng = cell.task, cell.rng()
-    whole = sample(task, cell.alpha, cell.d, rng)
+    task, (whole, rng) = cell.task, cell.draw()
     ways = (("up", "positional", sorted(cell.alphas)), ("down", "semantic", sorted(cell.alphas, reverse=True)))
     rows = []
     for way, start, alphas in ways:

@@ -32,12 +32,11 @@ def stay_rows(cell, displaced=0.0):
     import torch
 
     from attention_phases.beyond.curvature import hessian, softness
-    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.model.two_tokens import risk
     from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import fit, gradient_descent, start_weights
 
-    rng, rows = cell.rng(), []
-    data, valleys = sample(cell.task, cell.alpha, cell.d, rng), ("positional", "semantic")
+    (data, rng), rows, valleys = cell.draw(), [], ("positional", "semantic")
 
     def drawn(count):
         return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
