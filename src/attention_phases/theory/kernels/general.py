@@ -6,7 +6,7 @@ by rows and T_ab = h_a M h_b^T. In all functions Y and C are (L, L), M is (r, r)
 C^-1 x chi^-1 is (N, N).
 """
 
-from math import exp, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -28,20 +28,14 @@ def attention(h, M, S):
     """
     r = len(M)
     for a in range(len(S)):
-        top = -np.inf
         for b in range(len(S)):
             score = 0.0
             for k in range(r):
                 for j in range(r):
                     score += h[a * r + k] * M[k, j] * h[b * r + j]
             S[a, b] = score
-            top = max(top, score)
-        total = 0.0
-        for b in range(len(S)):
-            S[a, b] = exp(S[a, b] - top)
-            total += S[a, b]
-        for b in range(len(S)):
-            S[a, b] /= total
+        S[a] = np.exp(S[a] - S[a].max())
+        S[a] /= S[a].sum()
 
 
 @njit(cache=True)
