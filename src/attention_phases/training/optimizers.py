@@ -161,15 +161,14 @@ def fit(
         if name not in SETTINGS[optimizer]:
             raise BadInput(f"{optimizer} has no setting {name} (it has: {', '.join(SETTINGS[optimizer]) or 'none'})")
         (check_count if name == "steps" else check_positive)(name, value)
-    own = risk
+    starts = _check_starts(data, starts)
     if risk is None:
         check_kind("data", data, two_tokens.Dataset | students.Sentences)
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     elif missing := [name for name in ("d", "double") if not hasattr(data, name)]:
         raise BadInput(f"data is not a TrainingSet: it lacks {' and '.join(missing)}")
-    starts = _check_starts(data, starts)
-    if own is not None:
-        _ask_once(own, data, lam, starts)
+    else:
+        _ask_once(risk, data, lam, starts)
     ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
     if "rate" in settings and not ends.isfinite().all():
         raise BadInput("rate", settings["rate"], "smaller, because gradient descent diverges")
