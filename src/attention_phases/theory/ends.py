@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import LIMITS_NOTE, BadInput, check_choice, check_kind
+from ..errors import LIMITS_NOTE, BadInput, check_choice
 from ..measured import NO_VALUE, Measured
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..task import Task
@@ -151,7 +151,6 @@ def spinodal(
             points of its sentences jump
         report: function that is called with 1 after each average, of which there are some hundreds
     """
-    check_kind("report", report, Callable | None)
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):
         raise BadInput("task", task, "of one teacher and without clusters" + LIMITS_NOTE)
