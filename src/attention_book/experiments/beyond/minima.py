@@ -63,20 +63,14 @@ def descend(cell):
 
     from .searches import cosines, descents
 
-    data, students, _ = descents(cell)
+    (data, students, _), rows = descents(cell), []
     similarity = cosines(students)
     distances = np.sqrt(2 * np.maximum(1 - similarity, 0)) + 2 * np.eye(cell.count)
-    return [
-        {
-            "number": k,
-            "train_loss": student.train_loss,
-            **overlaps(cell.task, student.weights, data.teacher).named,
-            "minimum": label,
-            "nearest": distances[k].min(),
-            "aligned": similarity[k, (k + 1) % cell.count],
-        }
-        for k, (student, label) in enumerate(zip(students, _labels(distances)))
-    ]
+    for k, (student, label) in enumerate(zip(students, _labels(distances))):
+        row = {"number": k, "train_loss": student.train_loss}
+        row |= {**overlaps(cell.task, student.weights, data.teacher).named, "minimum": label}
+        rows.append(row | {"nearest": distances[k].min(), "aligned": similarity[k, (k + 1) % cell.count]})
+    return rows
 
 
 def search(cell):
