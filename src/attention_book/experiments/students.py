@@ -87,6 +87,12 @@ class OnData:
         rng = self.rng()
         return sample(self.task, self.alpha, self.d, rng), rng
 
+    def overlaps(self, data, weights) -> dict[str, float]:
+        """Return the overlaps q, m and theta of a student with weights (d,) by name."""
+        from attention_phases.model.weights import overlaps
+
+        return overlaps(self.task, weights, data.teacher).named
+
 
 @dataclass(frozen=True)
 class StudentCell(OnData):

@@ -30,7 +30,6 @@ def descend_by_legs(cell, displaced=0.0):
     import torch
 
     from attention_phases.model.two_tokens import risk
-    from attention_phases.model.weights import overlaps
 
     from .ways_down import WAYS
 
@@ -43,10 +42,9 @@ def descend_by_legs(cell, displaced=0.0):
         weights = method(data, cell.task.lam, weights, rng=rng, **settings)
         for number, student in enumerate(weights):
             value, gradient = risk(data, student[None], cell.task.lam)
-            point = overlaps(cell.task, student, data.teacher)
-            row = {"leg": leg, "hint": cell.hints[number // cell.count], "number": number % cell.count, **point.named}
-            row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
-            rows.append(row)
+            row = {"leg": leg, "hint": cell.hints[number // cell.count], "number": number % cell.count}
+            row |= {**cell.overlaps(data, student), "train_loss": value.item() / cell.d}
+            rows.append(row | {"grad_norm": torch.linalg.vector_norm(gradient).item()})
     return rows
 
 

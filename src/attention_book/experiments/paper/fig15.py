@@ -23,7 +23,6 @@ def take_first_steps(cell):
     """
     import torch
 
-    from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import gradient_descent, start_weights
 
     (data, rng), rows = cell.draw(), []
@@ -31,8 +30,7 @@ def take_first_steps(cell):
     for before, step in zip((0, *cell.steps), cell.steps):
         weights, _ = gradient_descent(data, cell.task.lam, weights, steps=step - before)
         for number, student in enumerate(weights):
-            point = overlaps(cell.task, student, data.teacher)
-            rows.append({"step": step, "number": number, **point.named})
+            rows.append({"step": step, "number": number, **cell.overlaps(data, student)})
     return rows
 
 
