@@ -116,11 +116,10 @@ def message_passing(
     with np.errstate(all="ignore"):  # an overflow is reported in `reason`
         run = iterate(task, data, start_state(task, data, weights), kept, steps, report=report)
     reached = torch.from_numpy(run.state.weights)
-    if not reached.isfinite().all():
-        point, loss, test_mse = StudentOverlaps(*[nan] * 5), nan, nan
-    else:
+    point, loss = StudentOverlaps(*[nan] * 5), nan
+    if reached.isfinite().all():
         point, loss = overlaps(task, reached, data.teacher), risk(data, reached[None], task.lam)[0].item() / d
-        test_mse = measure_student(task, whole, reached, loss)["test_mse"]
+    test_mse = measure_student(task, whole, reached, loss)["test_mse"]
     reason = ""
     if not run.converged:
         enough = kept if damping is None else enough_damping(task, alpha, start)
