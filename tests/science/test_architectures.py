@@ -66,20 +66,17 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
         assert torch.allclose((ahead - behind) / 2e-5, (gradients * direction).sum(1), rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize("flat", [True, False])
-def test_overlaps_have_the_names_that_say_what_they_are(flat):
+def test_overlaps_have_the_names_that_say_what_they_are():
     """The overlaps belong to two laws of tokens, two columns and two teachers, on three scrambles."""
     rng, variance = np.random.default_rng(0), 0.25
     overlaps = Overlaps(*(rng.standard_normal((3, *shape)) for shape in ((2, 2, 2), (2,), (2, 2, 2), (2, 2, 2))))
     q, m, theta = overlaps.q.mean(1), overlaps.m, overlaps.theta.mean(1)
-    known = {"q": q / variance, "m": m, "theta": theta / variance, "V": overlaps.V.mean(1) / variance}
-    if flat:
-        known = {"q": q[:, 0, 0] + q[:, 1, 1], "m": np.hypot(*m.T), "theta": (theta**2).sum((1, 2)) ** 0.5}
-        known |= {"q_11": q[:, 0, 0] / variance, "q_12": q[:, 0, 1] / variance, "q_22": q[:, 1, 1] / variance}
-        known |= {"m_1": m[:, 0], "m_2": m[:, 1]}
-        known |= {f"theta_{k + 1}": theta[:, k, 0] / variance for k in range(2)}
-        known |= {f"teacher_{k + 1}": np.hypot(*theta[:, :, k].T) for k in range(2)}
-    found = named_overlaps(overlaps, variance, flat)
+    known = {"q": q[:, 0, 0] + q[:, 1, 1], "m": np.hypot(*m.T), "theta": (theta**2).sum((1, 2)) ** 0.5}
+    known |= {"q_11": q[:, 0, 0] / variance, "q_12": q[:, 0, 1] / variance, "q_22": q[:, 1, 1] / variance}
+    known |= {"m_1": m[:, 0], "m_2": m[:, 1]}
+    known |= {f"theta_{k + 1}": theta[:, k, 0] / variance for k in range(2)}
+    known |= {f"teacher_{k + 1}": np.hypot(*theta[:, :, k].T) for k in range(2)}
+    found = named_overlaps(overlaps, variance)
     assert found.keys() == known.keys() and all(np.allclose(found[name], value) for name, value in known.items())
 
 
