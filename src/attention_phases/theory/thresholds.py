@@ -220,23 +220,6 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
     return Threshold(Measured(alpha, nan), [*known.values()][-1].solutions)
 
 
-def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Solution]) -> list[dict[str, float]]:
-    """Return the training loss of one branch minus the training loss of the positional branch.
-
-    There is a row for each alpha at which both branches exist.
-
-    The solutions are given by alpha, from `branches.follow` on the same points. A row has alpha, train_loss,
-    train_loss_error and the gain of the first branch, which is a saddle if its gain is above 1.
-    """
-    rows = []
-    for alpha, solution in solutions.items():
-        if alpha in positional:
-            gap = Gap.of({"semantic": solution, "positional": positional[alpha]}, nan)
-            loss = {"train_loss": gap.value, "train_loss_error": gap.stderr}
-            rows.append({"alpha": alpha, **loss, "gain": solution.gain})
-    return rows
-
-
 def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the x at which linearly interpolated values change from positive to negative.
 
