@@ -29,7 +29,7 @@ NAMES = {
     " size_of test_gap training_gap wilson with_errors",
     "analysis.thresholds": "alpha_of borders_of branches compare_crossings crossing crossings curve ground_states"
     " is_minimum last_fall losses_of mean_of rows_of side_by_side theory_lines threshold_shifts with_one_step",
-    "render.attention": "answers draw_matrices letters sgd_answers shown_sequences trained_weights",
+    "render.attention": "answers draw_matrices sgd_answers shown_sequences trained_weights",
     "render.slices_and_maps": "ADVANTAGE CURVES draw_divergences draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",
     "store.parquet": "encode",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import BadInput, as_number, check_positive, check_real, is_several
+from .errors import BadInput, as_number, check_positive, check_real, check_several
 
 MATRICES = {
     "standard": ((0.6, 0.4), (0.4, 0.6)),
@@ -159,10 +159,7 @@ def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
 
 def _teachers(value: Any) -> tuple[float, ...]:
     """Check and return the mean squares of the columns of Q*."""
-    sizes = [*value] if is_several(value) else []
-    if not sizes:
-        raise BadInput("teachers", value, "one number > 0 for each column of the teacher")
-    return tuple(check_positive("teachers", size) for size in sizes)
+    return tuple(check_positive("teachers", size) for size in check_several("teachers", value))
 
 
 def _matrix(value: object) -> tuple:

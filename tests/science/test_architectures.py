@@ -8,7 +8,7 @@ from attention_phases import Task
 from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture, Form
 from attention_phases.model.prediction_error import general_test_error
-from attention_phases.model.weights import overlaps_and_errors
+from attention_phases.model.weights import measure_student
 from attention_phases.theory.equations import Overlaps, named_overlaps
 from attention_phases.theory.kernels import general as prox
 from attention_phases.training import optimizers
@@ -66,20 +66,17 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
         assert torch.allclose((ahead - behind) / 2e-5, (gradients * direction).sum(1), rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize("flat", [True, False])
-def test_overlaps_have_the_names_that_say_what_they_are(flat):
+def test_overlaps_have_the_names_that_say_what_they_are():
     """The overlaps belong to two laws of tokens, two columns and two teachers, on three scrambles."""
     rng, variance = np.random.default_rng(0), 0.25
     overlaps = Overlaps(*(rng.standard_normal((3, *shape)) for shape in ((2, 2, 2), (2,), (2, 2, 2), (2, 2, 2))))
     q, m, theta = overlaps.q.mean(1), overlaps.m, overlaps.theta.mean(1)
-    known = {"q": q / variance, "m": m, "theta": theta / variance, "V": overlaps.V.mean(1) / variance}
-    if flat:
-        known = {"q": q[:, 0, 0] + q[:, 1, 1], "m": np.hypot(*m.T), "theta": (theta**2).sum((1, 2)) ** 0.5}
-        known |= {"q_11": q[:, 0, 0] / variance, "q_12": q[:, 0, 1] / variance, "q_22": q[:, 1, 1] / variance}
-        known |= {"m_1": m[:, 0], "m_2": m[:, 1]}
-        known |= {f"theta_{k + 1}": theta[:, k, 0] / variance for k in range(2)}
-        known |= {f"teacher_{k + 1}": np.hypot(*theta[:, :, k].T) for k in range(2)}
-    found = named_overlaps(overlaps, variance, flat)
+    known = {"q": q[:, 0, 0] + q[:, 1, 1], "m": np.hypot(*m.T), "theta": (theta**2).sum((1, 2)) ** 0.5}
+    known |= {"q_11": q[:, 0, 0] / variance, "q_12": q[:, 0, 1] / variance, "q_22": q[:, 1, 1] / variance}
+    known |= {"m_1": m[:, 0], "m_2": m[:, 1]}
+    known |= {f"theta_{k + 1}": theta[:, k, 0] / variance for k in range(2)}
+    known |= {f"teacher_{k + 1}": np.hypot(*theta[:, :, k].T) for k in range(2)}
+    found = named_overlaps(overlaps, variance)
     assert found.keys() == known.keys() and all(np.allclose(found[name], value) for name, value in known.items())
 
 
@@ -119,9 +116,10 @@ def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first()
     _, data, weights = data_and_weights("rank2", 2, 0.0)
     architecture = Architecture("rank2")
     columns, teacher = weights[0].numpy().reshape(2, 12), data.teacher.numpy()
-    measured, errors = overlaps_and_errors(TASK, weights[0], data.teacher, np.eye(2), architecture)
+    measured = measure_student(TASK, data, weights[0], 0.0, architecture)
     along, m = columns @ teacher / 12, columns.mean(axis=1)
-    assert errors[0] == pytest.approx(general_test_error(TASK, architecture, columns, teacher[None])[0], rel=1e-2)
+    known = general_test_error(TASK, architecture, columns, teacher[None])[0]
+    assert measured["test_mse"] == pytest.approx(known, rel=1e-2)
     assert measured["theta_1"] == pytest.approx(np.hypot(*along)) and abs(measured["theta_2"]) < 1e-12
     assert measured["m_1"] == pytest.approx(m @ along / np.hypot(*along)) and measured["m_2"] >= 0
     assert measured["m"] == pytest.approx(np.hypot(*m))
@@ -135,14 +133,12 @@ def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first()
 def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     architecture, data, weights = data_and_weights(form, 2, 0.0)
     columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()[None]
-    linear = np.array([[0.6, 0.3], [0.3, 0.7]])
-    overlaps, (test_mse, linear_mse) = overlaps_and_errors(TASK, weights[0], data.teacher, linear, architecture)
+    measured = measure_student(TASK, data, weights[0], 0.5, architecture)
     V = value_matrix(form, rest, 12)
-    assert test_mse == pytest.approx(general_test_error(TASK, architecture, columns, teacher, V)[0], rel=1e-12)
-    fixed = general_test_error(TASK, Architecture(), columns, teacher, attention=linear)[0]
-    assert linear_mse == pytest.approx(fixed, rel=1e-12)
+    known = {"test_mse": general_test_error(TASK, architecture, columns, teacher, V)[0], "train_loss": 0.5}
+    known["linear_mse"] = general_test_error(TASK, Architecture(), columns, teacher, attention=data.linear())[0]
     size, along = (TASK.sigma**2 * (columns @ other.T / 12).item() for other in (columns, teacher))
-    assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
+    assert measured == pytest.approx({"q": size, "m": columns.mean(), "theta": along, **known})
 
 
 @pytest.mark.fast

@@ -10,13 +10,8 @@ from ..store.provenance import restore
 from .instances import GAPS, difference_in_errors, frame_of, intercept
 from .thresholds import alpha_of, crossing, rows_of, side_by_side, theory_lines
 
-TITLES = {
-    "correlated": "correlated tokens",
-    "untied": "untied queries and keys",
-    "rank2": "rank 2",
-    "three tokens": "three tokens",
-    "four tokens": "four tokens",
-}
+# Titles of cases whose names are not titles
+TITLES = {"correlated": "correlated tokens", "untied": "untied queries and keys", "rank2": "rank 2"}
 RANK1_NAMES = ("q", "m", "theta", "train_loss", "test_mse")
 RANK2_NAMES = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
 

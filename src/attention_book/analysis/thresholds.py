@@ -7,6 +7,7 @@ from attention_phases.errors import ResultError, check_choice
 from attention_phases.measured import NO_VALUE, Measured
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
+from attention_phases.theory.thresholds import last_fall
 
 from ..experiments.lines import LINE, ROWS, LineCell
 from ..experiments.results import read_cells
@@ -124,23 +125,6 @@ def crossing(gaps, resamples=2000):
     roots = roots[np.isfinite(roots)]
     error = float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
     return Measured(float(last_fall(alphas, values.mean(1))), error)
-
-
-def last_fall(alphas, means):
-    """Return the last alpha at which the values change from positive to negative, by linear interpolation.
-
-    The result is NaN if there is no such crossing. The last crossing is used because the two students that are compared
-    may be the same student below a threshold. Their difference is then noise and crosses zero by chance. Above the
-    threshold, the difference is noisy only where some students are unfinished.
-
-    alphas: growing, (A,).
-    means: values at each alpha, (..., A).
-    """
-    here, there = means[..., :-1], means[..., 1:]
-    fell = (here > 0) & (there <= 0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # places where the values do not fall may divide by zero
-        places = np.where(fell, alphas[:-1] + here / (here - there) * np.diff(alphas), np.nan)
-    return np.fmax.reduce(places, axis=-1, initial=np.nan)
 
 
 def crossings(table, gap, along="omega"):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from math import isfinite
+from math import isfinite, nan
 from typing import ClassVar
 
 from attention_phases.model.architectures import Architecture
@@ -44,7 +44,7 @@ def standard_line(cell) -> list[dict]:
     Each row has a label `what` and, except for "baseline", an `alpha`.
 
     - "baseline": the `test_mse` of the linear model;
-    - "gap" and "symmetric gap": see `thresholds.loss_gap`;
+    - "gap" and "symmetric gap": see `_gap_rows`;
     - "semantic", "positional", and "symmetric" at alphas where one of the other branches is missing: a branch, one row
       for each alpha, as from `branches.row_of`;
     - "critical" and "linear", with `alpha_error`: the thresholds that exist;
@@ -148,14 +148,20 @@ def _branch_rows(task, branches):
 
 
 def _gap_rows(branches):
-    """Return rows with the training loss of other branches minus the training loss of the positional branch."""
-    from attention_phases.theory.thresholds import loss_gap
+    """Return rows with the training loss of other branches minus the training loss of the positional branch.
 
-    rows = []
+    There is a row for each alpha at which both branches exist. The gain is the gain of the first branch, which is a
+    saddle if its gain is above 1.
+    """
+    from attention_phases.theory.thresholds import Gap
+
+    rows, positional = [], branches.get("positional", {})
     for name, branch in (("gap", "semantic"), ("symmetric gap", "symmetric")):
-        if branch in branches and "positional" in branches:
-            gaps = loss_gap(branches[branch], branches["positional"])
-            rows += [{"what": name, **prune(row)} for row in gaps]  # some branches have no gain
+        for alpha, solution in branches.get(branch, {}).items():
+            if alpha in positional:
+                gap = Gap.of({branch: solution, "positional": positional[alpha]}, nan)
+                row = {"what": name, "alpha": alpha, "train_loss": gap.value, "train_loss_error": gap.stderr}
+                rows.append(prune({**row, "gain": solution.gain}))  # some branches have no gain
     return rows
 
 

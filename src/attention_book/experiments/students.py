@@ -80,6 +80,19 @@ class OnData:
         """
         return np.random.default_rng(seed_sequence(self.sentences()))
 
+    def draw(self):
+        """Draw the data set of a cell of two independent tokens, and return it with the generator for the starts."""
+        from attention_phases.model.two_tokens import sample
+
+        rng = self.rng()
+        return sample(self.task, self.alpha, self.d, rng), rng
+
+    def overlaps(self, data, weights) -> dict[str, float]:
+        """Return the overlaps q, m and theta of a student with weights (d,) by name."""
+        from attention_phases.model.weights import overlaps
+
+        return overlaps(self.task, weights, data.teacher).named
+
 
 @dataclass(frozen=True)
 class StudentCell(OnData):

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
 
-from attention_phases.histogram import LETTERS, parse_letters
+from attention_phases.histogram import parse_letters
 from attention_phases.histogram.transformer import matrices, predicted_counts
 
 from .. import published
@@ -15,12 +15,13 @@ EQUAL = "black"  # colour of frames around equal tokens; red stands for the sema
 
 
 def shown_sequences(text):
-    """Return the three sequences of the paper as token numbers, followed by the user's own sequence if there is one.
+    """Return the three sequences of the paper in letters, followed by the user's own sequence if there is one.
 
     text: the user's sequence, ten letters; empty if there is none.
     """
-    given = [parse_letters(text)] if text else []
-    return [*published.SHOWN_SEQUENCES, *given]
+    if text:
+        parse_letters(text)  # raises `BadInput` if there are other letters, or not ten
+    return [*published.SHOWN_SEQUENCES, *filter(None, [text.upper()])]
 
 
 def trained_weights(table, variant, after="adam", seed=0):
@@ -35,19 +36,16 @@ def trained_weights(table, variant, after="adam", seed=0):
     return decode(text)
 
 
-def letters(sequence):
-    """Return a sequence of tokens as letters A to O."""
-    return "".join(LETTERS[token] for token in sequence)
-
-
 def answers(flat, sequences):
     """Return the attention matrices of a trained model for several sequences, and the counts that it predicts.
 
     The matrices have the shape (n, 10, 10), and the counts have the shape (n, 10).
 
     flat: parameters of the model, (SIZE,).
+    sequences: n sequences in letters.
     """
-    return matrices(flat, sequences), predicted_counts(flat, sequences)
+    tokens = np.array([parse_letters(sequence) for sequence in sequences])
+    return matrices(flat, tokens), predicted_counts(flat, tokens)
 
 
 def sgd_answers(table, variant, sequences):
@@ -72,7 +70,7 @@ def draw_matrices(columns, sequences, colours):
     """
     shape = len(sequences), len(columns)
     figure, axes = plt.subplots(*shape, figsize=(6.4, 3.1 * len(sequences) + 0.3), squeeze=False)
-    for row, sequence in enumerate(map(letters, sequences)):
+    for row, sequence in enumerate(sequences):
         for panel, (attention, counts) in zip(axes[row], columns.values()):
             _draw_matrix(panel, 100 * attention[row], sequence)
             for i, (token, count) in enumerate(zip(sequence, counts[row])):

@@ -175,16 +175,11 @@ def readout_of(figure, names=None):
         value = labels["value"] = labels["value"] or value  # all panels may share one colour bar
         rows = table[table["panel"] == number]
         kinds = [rows["drawn as"] == "cell", "series", "colour"]
+        place, shown = figure.axes.index(axes) + 1, [_html(label) for label in labels.values()]
         for (_, name, colour), some in rows.groupby(kinds, dropna=False, sort=False):
-            series.append(
-                {
-                    "axes": figure.axes.index(axes) + 1,
-                    "name": _html(name or (colour if colour in (names or {}).values() else title)),
-                    "labels": [_html(label) for label in labels.values()],
-                    "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row))],
-                }
-            )
-    series = [some for some in series if some["points"]]
+            name = _html(name or (colour if colour in (names or {}).values() else title))
+            if points := [point for row in some[POINT].to_numpy() if (point := _point(axes, *row))]:
+                series.append({"axes": place, "name": name, "labels": shown, "points": points})
     return json.dumps(series, ensure_ascii=False, separators=(",", ":")) if series else None
 
 

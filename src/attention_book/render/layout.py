@@ -19,8 +19,7 @@ def wide_svg(figure):
 
     The figure is drawn in the current style.
     """
-    specs = [axes.get_subplotspec() for axes in figure.axes]
-    specs = [spec for spec in specs if spec is not None]
+    specs = [*filter(None, (axes.get_subplotspec() for axes in figure.axes))]
     if not specs or specs[0].get_gridspec().nrows == 1:
         return None
     copied = copy.deepcopy(figure)

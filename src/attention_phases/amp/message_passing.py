@@ -24,7 +24,7 @@ from ..errors import LIMITS_NOTE, BadInput, check_count, check_kind, check_real
 from ..machine import torch_defaults
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, risk, sample
-from ..model.weights import StudentOverlaps, overlaps, overlaps_and_errors
+from ..model.weights import StudentOverlaps, measure_student, overlaps
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task, variances
 from ..theory.branches import MINIMA
@@ -116,11 +116,10 @@ def message_passing(
     with np.errstate(all="ignore"):  # an overflow is reported in `reason`
         run = iterate(task, data, start_state(task, data, weights), kept, steps, report=report)
     reached = torch.from_numpy(run.state.weights)
-    if not reached.isfinite().all():
-        point, loss, test_mse = StudentOverlaps(*[nan] * 5), nan, nan
-    else:
+    point, loss = StudentOverlaps(*[nan] * 5), nan
+    if reached.isfinite().all():
         point, loss = overlaps(task, reached, data.teacher), risk(data, reached[None], task.lam)[0].item() / d
-        test_mse = overlaps_and_errors(task, reached, data.teacher, whole.linear())[1][0]
+    test_mse = measure_student(task, whole, reached, loss)["test_mse"]
     reason = ""
     if not run.converged:
         enough = kept if damping is None else enough_damping(task, alpha, start)

@@ -21,7 +21,7 @@ from ..theory.branch import BranchMap, Net
 from ..theory.equations import Overlaps, Scalars, Setting, average, hessians, teacher_fit
 from ..theory.kernels.two_tokens import forces
 from ..theory.solver import derivatives
-from ..theory.thresholds import falls
+from ..theory.thresholds import last_fall
 
 RESPONSE_STEPS = 1000  # number of iterations of chi, starting at 0, in `gain_without_jumps`
 HALVINGS = 6  # number of times the distance is halved; the first copies share only their overlap with the teacher
@@ -180,8 +180,7 @@ def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
     def closest(gain):
         if gain[0] > 1:
             return distances[0]
-        crossings = falls(np.log(distances[::-1]), np.log(gain[::-1]))
-        return np.exp(crossings[-1]) if len(crossings) else 0.0
+        return np.nan_to_num(np.exp(last_fall(np.log(distances[::-1]), np.log(gain[::-1]))))
 
     value, error = jackknife(closest, gains)
     return Measured(float(value), float(error))

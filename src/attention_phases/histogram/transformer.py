@@ -167,10 +167,8 @@ def train_once(optimizer: torch.optim.Optimizer, training: Sequences, rng: np.ra
 
 def evaluate(flat: np.ndarray, sequences: Sequences) -> tuple[float, float]:
     """Return the mean cross-entropy over all positions and the share of positions with the correct count."""
-    scores, counts = (
-        torch.from_numpy(_map_in_chunks(logits, flat, sequences.tokens)),
-        torch.from_numpy(sequences.counts),
-    )
+    scores = torch.from_numpy(_map_in_chunks(logits, flat, sequences.tokens))
+    counts = torch.from_numpy(sequences.counts)
     right = (scores.argmax(-1) == counts).double().mean()
     return functional.cross_entropy(scores.flatten(0, 1), counts.flatten()).item(), right.item()
 

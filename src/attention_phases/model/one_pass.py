@@ -35,12 +35,9 @@ def risk_and_gradient(inputs, stiffness, targets, weights, lam, together, risk, 
             _two_columns(inputs, stiffness, targets, weights, together, first, last, risks[half], gradients[half])
         else:
             risks[half, 0] = _one_column(inputs, stiffness, targets, weights[0], first, last, gradients[half, 0])
+    gradient[:] = gradients[0] + gradients[1] + lam * weights
     for column in range(c):
-        penalty = 0.0
-        for j in range(d):
-            weight = weights[column, j]
-            gradient[column, j] = gradients[0, column, j] + gradients[1, column, j] + lam * weight
-            penalty += 0.5 * lam * weight * weight
+        penalty = np.sum(0.5 * lam * weights[column] * weights[column])
         risk[column] = penalty + (risks[0, column] + risks[1, column])
 
 

@@ -93,37 +93,24 @@ def measure_student(
     given: float = 0.0,
 ) -> dict[str, float]:
     """Return the overlaps, the training loss and the test error of a student, and the error of the linear model."""
-    if weights.isfinite().all():
-        overlaps, errors = overlaps_and_errors(task, weights, data.teacher, data.linear(), architecture, given)
-    else:  # the training has diverged
-        overlaps, errors = dict.fromkeys(("q", "m", "theta"), nan), (nan, nan)
-    return {**overlaps, "train_loss": train_loss, **dict(zip(("test_mse", "linear_mse"), errors))}
-
-
-def overlaps_and_errors(
-    task: Task,
-    weights: Tensor,
-    teacher: Tensor,
-    linear: np.ndarray,
-    architecture: Architecture | None = None,
-    given: float = 0.0,
-) -> tuple[dict[str, float], list[float]]:
-    """Return a dictionary of a student's overlaps, and a list of the test errors of the student and a linear model."""
-    d = teacher.shape[-1]
-    if not (task.structured or architecture):  # a special case with a formula that takes a tenth of the time
-        point = overlaps(task, weights, teacher)
-        errors = [test_error(task, point, d, fixed, given)[0] for fixed in (None, linear)]
-        return point.named, errors
-    architecture = architecture or STANDARD
-    weights, teachers = (part.double().cpu().numpy().reshape(-1, d) for part in (weights, teacher))
-    columns, rest = np.split(weights, [architecture.rank])
-    if architecture.rotates and not task.structured:
-        columns = _gauge(columns, teachers[0])
-    kind = check_choice("value matrix of the test error", architecture.value, ("none", "pair", "full"))
-    value = {"none": None, "full": rest}[kind] if kind != "pair" else np.outer(*rest) / d
-    models = ((value, None), (None, linear))
-    errors = [general_test_error(task, architecture, columns, teachers, *model)[0] for model in models]
-    return _overlaps(task, columns, teachers), errors
+    d, models = data.d, (None, data.linear())  # the attention of each model; None means the student's own
+    if not weights.isfinite().all():  # the training has diverged
+        measured, errors = dict.fromkeys(("q", "m", "theta"), nan), [nan, nan]
+    elif not (task.structured or architecture):  # a special case with a formula that takes a tenth of the time
+        point = overlaps(task, weights, data.teacher)
+        measured, errors = point.named, [test_error(task, point, d, attention, given)[0] for attention in models]
+    else:
+        architecture = architecture or STANDARD
+        rows, teachers = (part.double().cpu().numpy().reshape(-1, d) for part in (weights, data.teacher))
+        columns, rest = np.split(rows, [architecture.rank])
+        if architecture.rotates and not task.structured:
+            columns = _gauge(columns, teachers[0])
+        kind = check_choice("value matrix of the test error", architecture.value, ("none", "pair", "full"))
+        value = {"none": None, "full": rest}[kind] if kind != "pair" else np.outer(*rest) / d
+        student = task, architecture, columns, teachers
+        measured = _overlaps(task, columns, teachers)
+        errors = [general_test_error(*student, *model)[0] for model in zip((value, None), models)]
+    return {**measured, "train_loss": train_loss, "test_mse": errors[0], "linear_mse": errors[1]}
 
 
 def _overlaps(task, columns, teachers):

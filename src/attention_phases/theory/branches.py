@@ -129,7 +129,7 @@ def row_of(task: Task, solution: Solution) -> dict[str, float]:
     """
     stability = "replicon" if "replicon" in solution.spread else "gain"
     measured = [name for name in ("train_loss", "test_mse", stability) if name in solution.spread]
-    row = solution.named(task.sigma**2, flat=True)
+    row = solution.named(task.sigma**2)
     row |= {name: (getattr(solution, name), solution.stderr[name]) for name in measured}
     errors = {f"{name}_error": float(error) for name, (_, error) in row.items()}
     return {name: float(value) for name, (value, _) in row.items()} | errors

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import LIMITS_NOTE, BadInput, check_choice, check_kind
+from ..errors import LIMITS_NOTE, BadInput, check_choice
 from ..measured import NO_VALUE, Measured
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..task import Task
@@ -36,14 +36,7 @@ MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4
 
 
 def branch_end(
-    task: Task,
-    branch: str,
-    alpha: float,
-    start: Scalars,
-    points: int | None = None,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
-    report: Callable[[int], object] | None = None,
+    task: Task, branch: str, alpha: float, start: Scalars, report: Any = None, **quadrature: Any
 ) -> Measured:
     """Return the alpha at which the overlap that defines a branch of the standard student vanishes.
 
@@ -62,10 +55,9 @@ def branch_end(
     Args:
         branch: "semantic" or "positional"
         alpha, start: a point on the branch, not far from its end, and the overlaps at this point
-        points, scrambles, seed: the quadrature, see `gaussian_points`; the default of points is that of `solve`
-        report: as for `solve`
+        report, quadrature: as for `solve`
     """
-    nets = gaussian_points(usual_points("solution") if points is None else points, scrambles, seed)
+    nets = gaussian_points(**quadrature)
     model = BranchMap(task, alpha, branch)
     net = Net(np.concatenate([nets, nets * MIRROR[branch]], axis=1), model.fields, report)
     log_q, log_V, own = model.pack(Overlaps.of(*start))
@@ -159,16 +151,14 @@ def spinodal(
             points of its sentences jump
         report: function that is called with 1 after each average, of which there are some hundreds
     """
-    check_kind("report", report, Callable | None)
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):
         raise BadInput("task", task, "of one teacher and without clusters" + LIMITS_NOTE)
     points = usual_points("solution") if points is None else points
     alphas = np.geomspace(SMALLEST, LARGEST, 25).tolist()
-    quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed}
+    quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed, "report": report}
     if branch == "positional" and points < MIDDLE_POINTS:
         return Spinodal(NO_VALUE, NO_VALUE, f"{NO_RESOLUTION} by {points} points; try {MIDDLE_POINTS}")
-    quadrature["report"] = report
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (NO_VALUE, ""))

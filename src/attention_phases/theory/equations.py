@@ -294,19 +294,14 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     return of_theta.max(axis=-1), of_m
 
 
-def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) -> dict:
+def named_overlaps(overlaps: Scalars | Overlaps, variance: float) -> dict:
     """Return a dictionary of the overlaps, averaged over the tokens.
 
-    For one column and one teacher they are numbers. Otherwise they are arrays without sigma^2, or the scalars of
-    `flat_overlaps` if `flat`.
+    For one column and one teacher they are q, m, theta and V. Otherwise they are the scalars of `flat_overlaps`.
     """
     if isinstance(overlaps, Scalars):
         return overlaps._asdict()
     q, theta, V = (value.mean(axis=-3) for value in (overlaps.q, overlaps.theta, overlaps.V))
-    m, (r, t) = overlaps.m, theta.shape[-2:]
-    if r == t == 1:
-        return {"q": q[..., 0, 0], "m": m[..., 0], "theta": theta[..., 0, 0], "V": V[..., 0, 0]}
-    q, theta, V = q / variance, theta / variance, V / variance
-    if flat:
-        return flat_overlaps(variance, q, m, theta)
-    return {"q": q, "m": m, "theta": theta if t > 1 else theta[..., 0], "V": V}
+    if theta.shape[-2:] == (1, 1):
+        return {"q": q[..., 0, 0], "m": overlaps.m[..., 0], "theta": theta[..., 0, 0], "V": V[..., 0, 0]}
+    return flat_overlaps(variance, q / variance, overlaps.m, theta / variance)

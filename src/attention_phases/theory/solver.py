@@ -92,13 +92,13 @@ class Solution:
         """
         return {name: standard_error(values) for name, values in self.spread.items()}
 
-    def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
+    def named(self, variance: float) -> dict[str, tuple]:
         """Return a dictionary of the overlaps, each as a pair (value, standard error).
 
         See `equations.named_overlaps` for the names.
         """
         moved = type(self.overlaps)(*(self.spread[name] for name in Overlaps._fields))
-        values, spread = named_overlaps(self.overlaps, variance, flat), named_overlaps(moved, variance, flat)
+        values, spread = named_overlaps(self.overlaps, variance), named_overlaps(moved, variance)
         return {name: (value, standard_error(spread[name])) for name, value in values.items()}
 
 

@@ -220,31 +220,24 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
     return Threshold(Measured(alpha, nan), [*known.values()][-1].solutions)
 
 
-def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Solution]) -> list[dict[str, float]]:
-    """Return the training loss of one branch minus the training loss of the positional branch.
-
-    There is a row for each alpha at which both branches exist.
-
-    The solutions are given by alpha, from `branches.follow` on the same points. A row has alpha, train_loss,
-    train_loss_error and the gain of the first branch, which is a saddle if its gain is above 1.
-    """
-    rows = []
-    for alpha, solution in solutions.items():
-        if alpha in positional:
-            gap = Gap.of({"semantic": solution, "positional": positional[alpha]}, nan)
-            loss = {"train_loss": gap.value, "train_loss_error": gap.stderr}
-            rows.append({"alpha": alpha, **loss, "gain": solution.gain})
-    return rows
-
-
 def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the x at which linearly interpolated values change from positive to negative.
 
-    The values (n,) are given at increasing x (n,). The results are in ascending order.
+    The values (..., n) are given at increasing x (n,). The results (..., n - 1) are between neighbouring x, and NaN
+    where the values do not change so.
     """
-    before = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
-    share = values[before] / (values[before] - values[before + 1])
-    return x[before] + share * (x[before + 1] - x[before])
+    here, there = values[..., :-1], values[..., 1:]
+    with np.errstate(divide="ignore", invalid="ignore"):  # places where the values do not fall may divide by zero
+        return np.where((here > 0) & (there <= 0), x[:-1] + here / (here - there) * np.diff(x), np.nan)
+
+
+def last_fall(x: np.ndarray, values: np.ndarray) -> Any:
+    """Return the last of the `falls`, or NaN if there is none.
+
+    If two students are compared, they may be the same student below a threshold. Their difference is then noise and
+    crosses zero by chance. Above the threshold, the difference is noisy only where some students are unfinished.
+    """
+    return np.fmax.reduce(falls(x, values), axis=-1, initial=np.nan)
 
 
 def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
@@ -256,9 +249,8 @@ def guess_from_known(kind: str, branches: Mapping[str, Mapping[float, Solution]]
     compared = COMPARED_BRANCHES[kind]
     alphas = sorted(set.intersection(*(set(branches[branch]) for branch in compared)))
     gaps = [Gap.of({branch: branches[branch][alpha] for branch in compared}, baseline) for alpha in alphas]
-    crossings = falls(np.array(alphas), np.array([gap.value for gap in gaps]))
-    if not len(crossings):
+    alpha = float(last_fall(np.array(alphas), np.array([gap.value for gap in gaps])))
+    if isnan(alpha):
         return NO_THRESHOLD
-    alpha = float(crossings[-1])
     nearest = min(gaps, key=lambda gap: abs(gap.alpha - alpha))
     return Threshold(Measured(alpha, nan), nearest.solutions)

@@ -161,15 +161,14 @@ def fit(
         if name not in SETTINGS[optimizer]:
             raise BadInput(f"{optimizer} has no setting {name} (it has: {', '.join(SETTINGS[optimizer]) or 'none'})")
         (check_count if name == "steps" else check_positive)(name, value)
-    own = risk
+    starts = _check_starts(data, starts)
     if risk is None:
         check_kind("data", data, two_tokens.Dataset | students.Sentences)
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     elif missing := [name for name in ("d", "double") if not hasattr(data, name)]:
         raise BadInput(f"data is not a TrainingSet: it lacks {' and '.join(missing)}")
-    starts = _check_starts(data, starts)
-    if own is not None:
-        _ask_once(own, data, lam, starts)
+    else:
+        _ask_once(risk, data, lam, starts)
     ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
     if "rate" in settings and not ends.isfinite().all():
         raise BadInput("rate", settings["rate"], "smaller, because gradient descent diverges")
@@ -280,13 +279,8 @@ def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: floa
         value, gradient = value_and_gradient(np.subtract(*np.split(parts, 2)))
         return value + l1 * parts.sum(), np.concatenate([l1 + gradient, l1 - gradient])
 
-    options = {
-        "gtol": tolerance / len(start) ** 0.5,  # SciPy's tolerance is for the largest component
-        "ftol": 0,
-        "maxcor": 20,
-        "maxiter": LBFGS_STEPS,
-        "maxfun": LBFGS_STEPS,
-    }
+    largest = tolerance / len(start) ** 0.5  # SciPy's tolerance is for the largest component
+    options = {"gtol": largest, "ftol": 0, "maxcor": 20, "maxiter": LBFGS_STEPS, "maxfun": LBFGS_STEPS}
     x0 = start.double().cpu().numpy()
     search = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", options=options)
     if not l1:

@@ -156,8 +156,7 @@ def measure(task: Task, weights: Any, data: LabelledData) -> "pd.DataFrame":
             raise BadInput(f"the task has {name} = {value}, but the data were drawn with {name} = {of_data}")
     rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
     # Evaluate one row at a time, so that the digits are the same as in `train`.
-    losses = [data.risk(row).item() / data.d for row in rows]
-    table = pd.DataFrame([measure_student(task, data, row, loss) for row, loss in zip(rows, losses)])
+    table = pd.DataFrame([measure_student(task, data, row, data.risk(row).item() / data.d) for row in rows])
     table.attrs |= data.origin
     return table
 

@@ -231,5 +231,5 @@ def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, fl
             gaps.append(solutions["semantic"].train_loss - solutions["positional"].train_loss)
         else:
             gaps.append(solutions["semantic"].test_mse - baselines)
-    by_rule, exact = (falls(alphas, of_kind) for of_kind in np.transpose(gaps))
-    return by_rule[0] if len(by_rule) else nan, exact[0] if len(exact) else nan
+    by_rule, exact = np.fmin.reduce(falls(alphas, np.transpose(gaps)), axis=-1)
+    return by_rule, exact

@@ -11,11 +11,9 @@ from ..students import NOISE_COLUMNS, STUDENTS, StudentCell, students, train_stu
 
 def train_controlled(cell):
     """Train the students of a cell, and return one row per student, which includes the control variates of its data."""
-    from attention_phases.model.two_tokens import sample
-
     from .control_variates import controls
 
-    known = controls(cell.task, sample(cell.task, cell.alpha, cell.d, cell.rng()))
+    known = controls(cell.task, cell.draw()[0])
     return [{**row, **known} for row in train_students(cell)]
 
 

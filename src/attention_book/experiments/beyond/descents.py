@@ -29,13 +29,11 @@ def descend_by_legs(cell, displaced=0.0):
     """
     import torch
 
-    from attention_phases.model.two_tokens import risk, sample
-    from attention_phases.model.weights import overlaps
+    from attention_phases.model.two_tokens import risk
 
     from .ways_down import WAYS
 
-    rng, rows = cell.rng(), []
-    data = sample(cell.task, cell.alpha, cell.d, rng)
+    (data, rng), rows = cell.draw(), []
     drawn = torch.from_numpy(rng.standard_normal((cell.count, cell.d), dtype=np.float32))
     weights = torch.cat([cell.noise * drawn + hint * data.teacher for hint in cell.hints])
     away = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
@@ -44,10 +42,9 @@ def descend_by_legs(cell, displaced=0.0):
         weights = method(data, cell.task.lam, weights, rng=rng, **settings)
         for number, student in enumerate(weights):
             value, gradient = risk(data, student[None], cell.task.lam)
-            point = overlaps(cell.task, student, data.teacher)
-            row = {"leg": leg, "hint": cell.hints[number // cell.count], "number": number % cell.count, **point.named}
-            row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
-            rows.append(row)
+            row = {"leg": leg, "hint": cell.hints[number // cell.count], "number": number % cell.count}
+            row |= {**cell.overlaps(data, student), "train_loss": value.item() / cell.d}
+            rows.append(row | {"grad_norm": torch.linalg.vector_norm(gradient).item()})
     return rows
 
 

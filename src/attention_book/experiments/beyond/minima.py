@@ -34,12 +34,9 @@ def follow(cell):
     cell: a `LoopCell`.
     """
     from attention_phases.model.sentences import sentence_count
-    from attention_phases.model.two_tokens import sample
-    from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import fit, start_weights
 
-    task, rng = cell.task, cell.rng()
-    whole = sample(task, cell.alpha, cell.d, rng)
+    task, (whole, rng) = cell.task, cell.draw()
     ways = (("up", "positional", sorted(cell.alphas)), ("down", "semantic", sorted(cell.alphas, reverse=True)))
     rows = []
     for way, start, alphas in ways:
@@ -49,7 +46,7 @@ def follow(cell):
             kept = {name: getattr(whole, name)[:count] for name in ("inputs", "stiffness", "targets")}
             student = fit(replace(whole, **kept, floor=0.0), task.lam, weights[None])[0]
             weights = student.weights
-            row = {"way": way, "at": alpha, **overlaps(task, weights, whole.teacher).named}
+            row = {"way": way, "at": alpha, **cell.overlaps(whole, weights)}
             rows.append(row | {"excess": student.train_loss, "grad_norm": student.grad_norm})
     return rows
 
@@ -61,24 +58,17 @@ def descend(cell):
 
     cell: a `ValleyCell`.
     """
-    from attention_phases.model.weights import overlaps
 
     from .searches import cosines, descents
 
-    data, students, _ = descents(cell)
+    (data, students, _), rows = descents(cell), []
     similarity = cosines(students)
     distances = np.sqrt(2 * np.maximum(1 - similarity, 0)) + 2 * np.eye(cell.count)
-    return [
-        {
-            "number": k,
-            "train_loss": student.train_loss,
-            **overlaps(cell.task, student.weights, data.teacher).named,
-            "minimum": label,
-            "nearest": distances[k].min(),
-            "aligned": similarity[k, (k + 1) % cell.count],
-        }
-        for k, (student, label) in enumerate(zip(students, _labels(distances)))
-    ]
+    for k, (student, label) in enumerate(zip(students, _labels(distances))):
+        row = {"number": k, "train_loss": student.train_loss}
+        row |= {**cell.overlaps(data, student.weights), "minimum": label}
+        rows.append(row | {"nearest": distances[k].min(), "aligned": similarity[k, (k + 1) % cell.count]})
+    return rows
 
 
 def search(cell):
@@ -89,7 +79,6 @@ def search(cell):
 
     cell: a `SearchCell`.
     """
-    from attention_phases.model.weights import overlaps
 
     from .searches import anneal, cosines, descents, hop
 
@@ -104,7 +93,7 @@ def search(cell):
         students.append(anneal(data, cell.task.lam, starts[0], temperature, rng))
     lowest = int(np.argmin([student.train_loss for student in students]))
     for row, student, aligned in zip(rows, students, cosines(students)[lowest]):
-        row |= {"train_loss": student.train_loss, **overlaps(cell.task, student.weights, data.teacher).named}
+        row |= {"train_loss": student.train_loss, **cell.overlaps(data, student.weights)}
         row["aligned"] = float(aligned)
     return rows
 

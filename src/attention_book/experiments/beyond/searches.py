@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attention_phases.attention import own_attention
-from attention_phases.model.two_tokens import Dataset, risk, sample
+from attention_phases.model.two_tokens import Dataset, risk
 from attention_phases.training.optimizers import GD_RATE, LOSS_RESOLUTION, Fit, fit, lbfgs, start_weights
 
 TRIAL_GRADIENT = 1e-3  # gradient at which a trial descent ends; its loss is then too high by about 1e-7
@@ -19,8 +19,7 @@ TRIAL_GRADIENT = 1e-3  # gradient at which a trial descent ends; its loss is the
 
 def descents(cell) -> tuple[Dataset, list[Fit], np.random.Generator]:
     """Draw the data of a `ValleyCell`, train a student from each start, and return data, students and generator."""
-    rng = cell.rng()
-    data = sample(cell.task, cell.alpha, cell.d, rng)
+    data, rng = cell.draw()
     start = start_weights(cell.valley, data.teacher, rng)
     noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
     noise[0] = 0

@@ -34,12 +34,11 @@ def measure(cell):
     cell: a `MessagePassingCell`.
     """
     from attention_phases.amp.message_passing import iterate, limiting_data, start_state
-    from attention_phases.model.two_tokens import sample
 
     from .convergence import SCHEDULES, contraction, copies
 
-    task, rng = cell.task, cell.rng()
-    data = limiting_data(task, sample(task, cell.alpha, cell.d, rng))
+    task, (sentences, rng) = cell.task, cell.draw()
+    data = limiting_data(task, sentences)
     first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
     second = first + COPY_NOISE[cell.start] * rng.standard_normal(cell.d)
     starts = [start_state(task, data, weights) for weights in (first, second)]

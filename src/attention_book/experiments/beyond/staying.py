@@ -32,12 +32,10 @@ def stay_rows(cell, displaced=0.0):
     import torch
 
     from attention_phases.beyond.curvature import hessian, softness
-    from attention_phases.model.two_tokens import risk, sample
-    from attention_phases.model.weights import overlaps
+    from attention_phases.model.two_tokens import risk
     from attention_phases.training.optimizers import fit, gradient_descent, start_weights
 
-    rng, rows = cell.rng(), []
-    data, valleys = sample(cell.task, cell.alpha, cell.d, rng), ("positional", "semantic")
+    (data, rng), rows, valleys = cell.draw(), [], ("positional", "semantic")
 
     def drawn(count):
         return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
@@ -51,7 +49,7 @@ def stay_rows(cell, displaced=0.0):
     def add(what, student, soft=False, **known):
         """Append a row for a student with weights (d,), and include curvatures of the risk if `soft` is true."""
         value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
-        row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
+        row = {"what": what, **known, **cell.overlaps(data, student)}
         row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
         row["same"] = torch.nn.functional.cosine_similarity(student.double(), ends[0], dim=0).abs().item()
         if soft:

@@ -23,12 +23,10 @@ def loss_on_plane(cell):
     """
     import torch
 
-    from attention_phases.model.two_tokens import risk, sample
+    from attention_phases.model.two_tokens import risk
     from attention_phases.training.optimizers import fit, start_weights
 
-    task, rng = cell.task, cell.rng()
-    data = sample(task, cell.alpha, cell.d, rng)
-    valleys = ("positional", "semantic")
+    task, (data, rng), valleys = cell.task, cell.draw(), ("positional", "semantic")
     starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
     corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # shape (2, d)
     shares = torch.linspace(*PLANE_BORDERS, cell.across)

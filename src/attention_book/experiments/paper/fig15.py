@@ -23,18 +23,14 @@ def take_first_steps(cell):
     """
     import torch
 
-    from attention_phases.model.two_tokens import sample
-    from attention_phases.model.weights import overlaps
     from attention_phases.training.optimizers import gradient_descent, start_weights
 
-    rng, rows = cell.rng(), []
-    data = sample(cell.task, cell.alpha, cell.d, rng)
+    (data, rng), rows = cell.draw(), []
     weights = torch.stack([start_weights("random", data.teacher, rng) for _ in range(cell.count)])
     for before, step in zip((0, *cell.steps), cell.steps):
         weights, _ = gradient_descent(data, cell.task.lam, weights, steps=step - before)
         for number, student in enumerate(weights):
-            point = overlaps(cell.task, student, data.teacher)
-            rows.append({"step": step, "number": number, **point.named})
+            rows.append({"step": step, "number": number, **cell.overlaps(data, student)})
     return rows
 
 

@@ -175,10 +175,7 @@ class CountingCell:
     """
 
     kind = Kind(
-        train_and_measure,
-        COUNTING,
-        dict.fromkeys(("test_loss", "accuracy"), AMPLIFIED),
-        beginning=train_beginning,
+        train_and_measure, COUNTING, dict.fromkeys(("test_loss", "accuracy"), AMPLIFIED), beginning=train_beginning
     )
 
     experiment: str
