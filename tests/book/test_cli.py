@@ -22,8 +22,7 @@ from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
-from attention_phases import records
-from attention_phases.task import Task
+from attention_phases import Task, records
 
 FEWER = ("--points", "16", "--scrambles", "4")
 

@@ -8,10 +8,9 @@ import pytest
 
 from attention_book.experiments import lines
 from attention_book.experiments.lines import standard_line, variant_line
-from attention_phases import Task
-from attention_phases.measured import NO_VALUE, Measured
-from attention_phases.model.architectures import Architecture
-from attention_phases.theory import ends, linear_baseline
+from attention_phases import Architecture, Measured, Task, linear_baseline
+from attention_phases.measured import NO_VALUE
+from attention_phases.theory import ends
 from attention_phases.theory.branches import Branch
 from attention_phases.theory.ends import border
 from attention_phases.theory.solver import BRANCH_END, NO_CONVERGENCE

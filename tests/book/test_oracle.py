@@ -25,11 +25,10 @@ from attention_book.paths import DATA
 from attention_book.store import provenance
 from attention_book.store.parquet import decode, load
 from attention_book.store.provenance import restore
-from attention_phases import Task
+from attention_phases import Task, solve
 from attention_phases.amp.message_passing import damp, limiting_data, start_state, step
 from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
-from attention_phases.theory import solve
 from attention_phases.theory.branches import row_of
 
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # type of the cells of each experiment

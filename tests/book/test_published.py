@@ -19,9 +19,8 @@ from attention_book import published as paper
 from attention_book.experiments.audit.authors_rule import Coarse, plane_rule, rule_baseline, solve_coarsely
 from attention_book.published import COLUMNS, REASONS, Comparison, compare
 from attention_book.render import markup
-from attention_phases import BadInput, Task
-from attention_phases.measured import Measured, with_error
-from attention_phases.theory import linear_baseline
+from attention_phases import BadInput, Measured, Task, linear_baseline
+from attention_phases.measured import with_error
 from attention_phases.theory.equations import Scalars
 
 

@@ -15,11 +15,10 @@ from attention_book.experiments.beyond.one_step import OneStepThresholdsCell, br
 from attention_book.experiments.lines import ROWS, LineCell
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
-from attention_phases import BadInput, Task
+from attention_phases import BadInput, Measured, Task
 from attention_phases.beyond.one_step import threshold
 from attention_phases.beyond.one_step.equations import Valley
 from attention_phases.errors import ResultError
-from attention_phases.measured import Measured
 from attention_phases.model.prediction_error import test_error as prediction_error
 from attention_phases.theory.thresholds import Threshold
 

@@ -6,22 +6,15 @@ import numpy as np
 import pytest
 
 from attention_book.experiments.beyond.optimal import RecoveryCell, look_for_teacher
+from attention_phases import Architecture, BadInput, Task, linear_baseline
 from attention_phases.amp.recovery import fields_from_labels, recover
 from attention_phases.attention import attention, target_attention
 from attention_phases.beyond.optimal import alpha_of, estimate_error, optimal, overlap, thresholds_of_learning
-from attention_phases.errors import BadInput, ResultError
-from attention_phases.model.architectures import Architecture
+from attention_phases.errors import ResultError
 from attention_phases.quadrature import tensor_rule
-from attention_phases.task import MATRICES, Task
+from attention_phases.task import MATRICES
 from attention_phases.theory import baseline
-from attention_phases.theory.baseline import (
-    best_students,
-    curvature,
-    divergence_omega,
-    floors,
-    linear_baseline,
-    minimum_bound,
-)
+from attention_phases.theory.baseline import best_students, curvature, divergence_omega, floors, minimum_bound
 from attention_phases.theory.branches import MINIMA
 
 TASK = Task(omega=0.3)
