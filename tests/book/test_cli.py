@@ -142,8 +142,9 @@ def test_bad_input_is_one_line_that_names_it(complaint, nowhere, command, name, 
 
 
 @pytest.mark.parametrize(("command", "named"), cases("senseless"))
-def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, named):
+def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, nowhere, command, named):
     assert named in complaint(2, *filter(None, command.split(" ")))
+    assert list(nowhere.iterdir()) == []
 
 
 # Sweeps and their results
