@@ -13,19 +13,17 @@ from scipy import stats
 from attention_book.analysis import arrivals, instances
 from attention_book.analysis.architectures import compare_with_theory, extrapolate, teacher_lengths
 from attention_book.analysis.arrivals import classify
-from attention_book.analysis.instances import POWERS, error_ratio, gaps, intercept, limit, power_limit, root, wilson
-from attention_book.experiments import grid
+from attention_book.analysis.instances import POWERS, error_ratio, intercept, limit, power_limit, root, wilson
 from attention_book.experiments.beyond.architectures import CASES
 from attention_book.experiments.beyond.control_variates import controls
-from attention_book.experiments.beyond.crossing import train_controlled
 from attention_book.experiments.kinds import compute_rows
-from attention_book.experiments.students import CONTROLS, ArchitectureCell, train_students
+from attention_book.experiments.students import CONTROLS, ArchitectureCell
 from attention_phases import Task
 from attention_phases.measured import NO_VALUE, Measured
 from attention_phases.model import students
 from attention_phases.model.two_tokens import sample
 from attention_phases.model.weights import overlaps
-from attention_phases.records import canonical, fields_of
+from attention_phases.records import canonical
 
 
 def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
@@ -126,17 +124,6 @@ def test_controls_vanish_in_the_mean():
     assert set(table) == set(CONTROLS)
     assert (table.mean().abs() < 4 * table.sem()).all()
     assert (table.sem() < 0.05 * table.std()).all()
-
-
-def test_controlled_students_are_those_of_a_plain_cell():
-    trained = grid("crossing", "smoke")[0]
-    for ours, plain in zip(train_controlled(trained), train_students(trained), strict=True):
-        assert all(ours[name] == plain[name] for name in plain if name != "seconds")
-    fields = {**fields_of(trained), "cell": canonical(trained)}
-    table = pd.DataFrame([fields | row for row in train_controlled(trained)])
-    (length,) = gaps(table)["length"]
-    teacher = sample(trained.task, trained.alpha, trained.d, trained.rng()).teacher.double()
-    assert length == pytest.approx(float(teacher @ teacher) / trained.d - 1, abs=1e-6)
 
 
 def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
