@@ -8,7 +8,7 @@ import pytest
 
 from attention_book.experiments import lines
 from attention_book.experiments.lines import standard_line, variant_line
-from attention_phases import Architecture, Measured, Task, linear_baseline
+from attention_phases import Architecture, Measured, Task
 from attention_phases.measured import NO_VALUE
 from attention_phases.theory import ends
 from attention_phases.theory.branches import Branch
@@ -68,22 +68,6 @@ def test_a_border_is_the_inner_one_of_the_end_at_hand_and_the_limit_of_stability
 
 
 # Lines
-
-
-@pytest.mark.slow
-def test_a_line_holds_both_branches_with_their_ends_and_fills_where_one_is_missing():
-    alphas = (0.3, 0.9, 1.2, 1.6, 2.0)
-    rows = pd.DataFrame(standard_line(lines.LineCell("line", TASK, 2**7, 8, alphas=alphas)))
-    by = {what: set(part["alpha"]) for what, part in rows.groupby("what")}
-    assert by["positional"] == set(alphas)
-    assert by["semantic"] == set(alphas[1:]) and by["symmetric"] == {0.3}
-    assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
-    assert by["gap"] == by["semantic"] and by["symmetric gap"] == {0.3}
-    losses = rows[rows["alpha"] == 2.0].set_index("what")["train_loss"]
-    assert losses["gap"] == pytest.approx(losses["semantic"] - losses["positional"], rel=1e-3)
-    start = rows[rows["what"] == "semantic start"]
-    assert start["reason"].item() == BRANCH_END and 0.3 < start["alpha"].item() < 0.9  # beyond the last solution
-    assert not {"positional start", "positional stop", "semantic stop"} & by.keys()  # beyond the alphas
 
 
 def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
