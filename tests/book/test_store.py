@@ -170,12 +170,6 @@ def test_a_stored_cell_took_little_longer_than_its_trainings():
 # Errors
 
 
-@pytest.mark.parametrize("alpha", [float("nan"), float("inf"), object(), np.int64(1)])
-def test_cell_without_json_form_is_refused(alpha):
-    with pytest.raises(BadInput, match="alpha"):
-        canonical({"alpha": alpha})
-
-
 UNSTORABLE = [
     *(([{"q": value}], "q") for value in (float("nan"), [1.0], None)),
     ([{"q": 1.0}, {"q": 1.0, "m": np.float32("inf")}], "m"),

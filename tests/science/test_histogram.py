@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_phases import BadInput, histogram
+from attention_phases import histogram
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
@@ -36,13 +36,6 @@ def test_sequences_are_drawn_once_and_split():
     assert len(np.unique(both, axis=0)) == len(both) and len(train.tokens) == round(0.7 * len(both))
     frequencies = np.bincount(both.ravel(), minlength=15) / both.size
     assert abs(frequencies - 1 / 15).max() < 4 * (1 / 15 / both.size) ** 0.5
-
-
-@pytest.mark.fast
-@pytest.mark.parametrize("text", ["", "ABC", "ABCDEFGHIJK", "ABCDEFGHIP", "ABCDEFGH J", None])
-def test_what_is_no_sequence_is_refused(text):
-    with pytest.raises(BadInput, match=r"^sequence = .*: must be 10 letters from A to O$"):
-        histogram.parse_letters(text)
 
 
 def test_loss_and_accuracy_are_those_of_the_formulas(flat, sequences, monkeypatch):
