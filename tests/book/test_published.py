@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from attention_book import published as paper
 from attention_book.experiments.audit.authors_rule import Coarse, plane_rule, rule_baseline, solve_coarsely
-from attention_book.published import COLUMNS, REASONS, Comparison, compare
 from attention_book.render import markup
 from attention_phases import BadInput, Measured, Task, linear_baseline
 from attention_phases.measured import with_error
@@ -89,18 +88,18 @@ ROUNDING = 0.01 / 12**0.5
 
 
 def alpha_c(published, value, error, evidence="theory", n=16, reason="quadrature", **more):
-    return Comparison("critical", {"omega": 0.3}, published, Measured(value, error), evidence, n, reason, **more)
+    return paper.Comparison("critical", {"omega": 0.3}, published, Measured(value, error), evidence, n, reason, **more)
 
 
 def one(*ours, **more):
     """Return the row of such a comparison."""
-    (row,) = compare([alpha_c(*ours, **more)]).to_dict("records")
+    (row,) = paper.compare([alpha_c(*ours, **more)]).to_dict("records")
     return row
 
 
 def test_a_comparison_by_hand():
     row = one(THEORY, 1.236, 0.002)
-    assert list(row) == COLUMNS
+    assert list(row) == paper.COLUMNS
     assert row["published"] == "1.241" and row["published_value"] == 1.241 and row["source"] == "Fig. 3"
     assert np.isnan(row["published_error"]) and np.isnan(row["published_n"])
     assert row["rounding"] == pytest.approx(0.001 / 12**0.5)
@@ -137,7 +136,7 @@ def test_a_comparison_needs_a_value_an_error_bar_and_known_names(value, error, m
 
 
 def test_every_reason_is_explained():
-    assert tuple(scorecard.EXPLANATIONS) == REASONS
+    assert tuple(scorecard.EXPLANATIONS) == paper.REASONS
     assert all(text.startswith("**") and text.rstrip().endswith(".") for text in scorecard.EXPLANATIONS.values())
 
 
@@ -149,11 +148,11 @@ PROVENANCE = {"commit": "a" * 40 + "+changes", "profile": "smoke", "data": "1" *
 
 
 def student(quantity, where, ours, reason, **more):
-    return Comparison(quantity, where, NOISY, ours, "students", 10, reason, **more)
+    return paper.Comparison(quantity, where, NOISY, ours, "students", 10, reason, **more)
 
 
 def page(figure, *tables):
-    outputs = [markup.Table(compare(rows), f"Table {i}")._repr_mimebundle_() for i, rows in enumerate(tables)]
+    outputs = [markup.Table(paper.compare(rows), f"Table {i}")._repr_mimebundle_() for i, rows in enumerate(tables)]
     # As in the outputs of a notebook.
     tables = json.loads(json.dumps([numbers[markup.COMPARISON] for _, numbers in outputs]))
     where = {"title": f"Figure {figure[-1]}: a title", "page": f"_executed/{figure}.html", "inputs": "2" * 64}
