@@ -11,19 +11,15 @@ from pages import Page
 from scipy import stats
 
 from attention_book.analysis import arrivals, instances
-from attention_book.analysis.architectures import compare_with_theory, extrapolate, teacher_lengths
+from attention_book.analysis.architectures import compare_with_theory, extrapolate
 from attention_book.analysis.arrivals import classify
 from attention_book.analysis.instances import POWERS, error_ratio, intercept, limit, power_limit, root, wilson
-from attention_book.experiments.beyond.architectures import CASES
 from attention_book.experiments.beyond.control_variates import controls
-from attention_book.experiments.kinds import compute_rows
-from attention_book.experiments.students import CONTROLS, ArchitectureCell
+from attention_book.experiments.students import CONTROLS
 from attention_phases import Task
 from attention_phases.measured import NO_VALUE, Measured
-from attention_phases.model import students
 from attention_phases.model.two_tokens import sample
 from attention_phases.model.weights import overlaps
-from attention_phases.records import canonical
 
 
 def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
@@ -154,17 +150,6 @@ def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
 
 
 # Other architectures at increasing dimension, and their limit
-
-
-@pytest.mark.parametrize("name", ["correlated", "untied"])
-def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    """The pages compute the relative excess length over the limit from the cell alone."""
-    cell = ArchitectureCell("test", Task(), 1.0, 50, 2, "lbfgs", ("semantic",), architecture=CASES[name])
-    seen, sample = [], students.sample
-    monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
-    compute_rows(cell)
-    (length,) = teacher_lengths(pd.DataFrame({"cell": [canonical(cell)]}), ArchitectureCell)
-    assert length == pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)
 
 
 def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
