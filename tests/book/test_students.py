@@ -152,17 +152,6 @@ def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
 # Other architectures at increasing dimension, and their limit
 
 
-def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
-    rng = np.random.default_rng(0)
-    d = np.repeat([100, 200, 400], 40)
-    length = rng.standard_normal(120) * (2 / d) ** 0.5
-    noise = rng.standard_normal(120) * 0.1 / d**0.5
-    rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * length + noise})
-    (value, error), chi2 = extrapolate(rows, "q")
-    assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the control variate the error is 6e-3
-    assert chi2 < 10 < extrapolate(rows.assign(q=rows["q"] + 0.02 * (d == 200)), "q")[1]
-
-
 def test_larger_dimensions_weigh_more_in_an_extrapolation():
     """Lengths that cancel in each dimension leave a straight line, although no data point lies on it."""
     d, q = np.repeat([100, 200, 400], 2), np.array([0.50, 0.53, 0.40, 0.42, 0.36, 0.33])
