@@ -20,22 +20,26 @@ TYPESET = "() => window.MathJax?.startup?.promise?.then(() => true) ?? false"
 
 
 @contextmanager
-def opening(chromium):
-    """Yield a function that opens a page and waits for its mathematics; at the end no page may have complained."""
-    context = chromium.new_context(offline=True, viewport=DESK)
+def opening(chromium, script="", **options):
+    """Yield a function that opens a page and waits for its mathematics; at the end no page may have complained.
+
+    script: JavaScript that runs on each page before the page's own scripts
+    """
+    context = chromium.new_context(offline=True, **{"viewport": DESK, **options})
+    context.add_init_script(script)
     complaints = []
 
     def failed(asked):
         if asked.failure != "net::ERR_ABORTED":  # a page that is closed early aborts pictures further down
             complaints.append(f"missing: {asked.url}")
 
-    def opened(path):
+    def opened(path, place=""):
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)
         page.on("requestfailed", failed)
-        page.goto(path.as_uri(), wait_until="load")
+        page.goto(path.as_uri() + place, wait_until="load")
         if page.locator(".bd-article .math").count():
             assert page.evaluate(TYPESET), f"{path.name} has mathematics and no MathJax"
         return page

@@ -12,7 +12,6 @@ import figures
 import pandas as pd
 import pytest
 import reference
-from behind import parameters, script
 from cases import cases
 from download import strip
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -128,8 +127,8 @@ def at_smoke_size(text):
 def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(python, tmp_path):
     for text in NOTEBOOKS.glob("*.md"):
         notebook = at_smoke_size(text)
-        code = script(notebook, text)
-        for name, value in parameters(notebook, text)[0].items():
+        code = behind.script(notebook, text)
+        for name, value in behind.parameters(notebook, text)[0].items():
             assert len(re.findall(rf"^{name} = {re.escape(json.dumps(value))}  # ", code, re.MULTILINE)) == 1
         figures = [cell.metadata["mystnb"]["figure"]["name"] for cell in notebook.cells if "mystnb" in cell.metadata]
         assert re.findall(r"^style\.show\((.*)\)$", code, re.MULTILINE) == [f'figure, "{name}"' for name in figures]
@@ -146,7 +145,7 @@ def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, mon
     figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
     expected = {cell.metadata["mystnb"]["figure"]["name"]: cell.outputs[0].data for cell in figures}
     monkeypatch.setenv(STORE_NAME, str(reference.RESULTS))
-    ended = python("-c", script(notebook, text), cwd=tmp_path)
+    ended = python("-c", behind.script(notebook, text), cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert {path.name for path in tmp_path.iterdir()} == {
         f"{name}.{kind}" for name in expected for kind in ("csv", "svg")

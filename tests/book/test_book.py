@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 from built import HERE, HTML, PHONE, opening
-from cases import case_text
+from cases import case_text, cases
 from dark import MAPS
 from pages import Page
 from scipy.special import logit, softmax
@@ -73,10 +73,7 @@ def test_the_panel_computes_what_torch_does(panel, text):
     assert panel.locator(".attention-panel .message").text_content() == ""
 
 
-@pytest.mark.parametrize(
-    "text, message",
-    [("", "sequence has 0"), ("ABCDEFGHIJK", "sequence has 11"), ("ABC DEFGHI", "not “ ”"), ("<b>AB</b>CD", "not “<”")],
-)
+@pytest.mark.parametrize(("text", "message"), cases("sequences"))
 def test_the_panel_says_what_is_wrong_with_a_sequence(panel, text, message):
     panel.locator(".attention-panel input").fill(text)
     assert message in panel.locator(".attention-panel .message").text_content()

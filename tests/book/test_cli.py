@@ -13,17 +13,14 @@ from answers import only_object
 from cases import cases
 from test_options import OPTIONS, SUBPARSERS
 
-from attention_book import experiments
 from attention_book.command_line import commands, printing
 from attention_book.command_line.parameters import published_values
-from attention_book.experiments import results, verification
+from attention_book.experiments import GRIDS, results, verification
 from attention_book.experiments.students import STUDENTS, StudentCell
 from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
-from attention_book.store.sweep import Store
-from attention_phases import records
-from attention_phases.task import Task
+from attention_phases import Task, records
 
 FEWER = ("--points", "16", "--scrambles", "4")
 
@@ -143,8 +140,9 @@ def test_bad_input_is_one_line_that_names_it(complaint, nowhere, command, name, 
 
 
 @pytest.mark.parametrize(("command", "named"), cases("senseless"))
-def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, named):
+def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, nowhere, command, named):
     assert named in complaint(2, *filter(None, command.split(" ")))
+    assert list(nowhere.iterdir()) == []
 
 
 # Sweeps and their results
@@ -156,7 +154,7 @@ def tiny(monkeypatch, in_this_process):
 
     def set_alphas(*alphas):
         cells = [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
-        monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: cells)
+        monkeypatch.setitem(GRIDS, "fig02", lambda profile: cells)
 
     set_alphas(0.5, 1.0, 1.5)
     return set_alphas
@@ -205,13 +203,13 @@ def test_a_folder_that_cannot_be_written_is_one_line(tiny, tmp_path, below, opti
     assert str(tmp_path / below) in said
     if option == "--data":  # the computed results are in the store
         assert said.endswith(f"; cells computed are in {tmp_path / 's.sqlite'}, run again to go on\n")
-        with Store(tmp_path / "s.sqlite") as stored:
+        with sweep.Store(tmp_path / "s.sqlite") as stored:
             assert len(stored.keys()) == 3
 
 
 def test_of_two_sweeps_on_one_store_the_second_is_refused(tmp_path, complaint):
     path = tmp_path / "s.sqlite"
-    with Store(path):
+    with sweep.Store(path):
         assert complaint(1, *SWEEP, "--store", path, "--data", tmp_path) == f"store {path}: in use by another process\n"
 
 

@@ -33,7 +33,6 @@ from attention_book.experiments import own
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store import provenance
 from attention_phases import __version__, machine, records
-from attention_phases.machine import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github", "data")
 TEXT = ("read_text", "write_text")
@@ -307,7 +306,7 @@ def test_code_is_compiled_also_where_it_cannot_be_kept(monkeypatch):
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     with pytest.raises(RuntimeError, match="no locator available"):
         numba.njit(cache=True)(lambda x: x)
-    assert njit(cache=True)(lambda x: x + 1)(1) == 2
+    assert machine.njit(cache=True)(lambda x: x + 1)(1) == 2
 
 
 # Python's own settings

@@ -15,7 +15,6 @@ from attention_phases.beyond.optimal import optimal
 from attention_phases.errors import ResultError
 from attention_phases.model.architectures import FORMS
 from attention_phases.theory import baseline
-from attention_phases.theory.baseline import divergence_omega
 
 ROWS = st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3)
 SCALARS = st.one_of(st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans())
@@ -119,7 +118,7 @@ def look_for_teacher(task, student, alpha=1.5, d=12, tokens=2):
 
 
 def find_end(task, student, kind="critical"):
-    return [] if math.isnan(divergence_omega(task, kind).value) else [*baseline.floors(task).values()]
+    return [] if math.isnan(baseline.divergence_omega(task, kind).value) else [*baseline.floors(task).values()]
 
 
 def fit_linear_model(task, student):

@@ -7,13 +7,10 @@ import pandas as pd
 import pytest
 
 from attention_book.experiments import lines
-from attention_book.experiments.lines import standard_line, variant_line
-from attention_phases import Task
-from attention_phases.measured import NO_VALUE, Measured
-from attention_phases.model.architectures import Architecture
-from attention_phases.theory import ends, linear_baseline
+from attention_phases import Architecture, Measured, Task
+from attention_phases.measured import NO_VALUE
+from attention_phases.theory import ends
 from attention_phases.theory.branches import Branch
-from attention_phases.theory.ends import border
 from attention_phases.theory.solver import BRANCH_END, NO_CONVERGENCE
 from attention_phases.theory.thresholds import NO_THRESHOLD, guess_from_known
 
@@ -63,28 +60,12 @@ def test_a_crossing_is_looked_for_up_to_a_step_outside(case, gains, converged, e
 )
 def test_a_border_is_the_inner_one_of_the_end_at_hand_and_the_limit_of_stability(monkeypatch, branch, limit, kept):
     monkeypatch.setattr(ends, "stability_limit", lambda *_, **__: Measured(limit, 0.01))
-    assert border(TASK, branch, None, Measured(0.8, 0.02)).value == kept
+    assert ends.border(TASK, branch, None, Measured(0.8, 0.02)).value == kept
     monkeypatch.setattr(ends, "stability_limit", lambda *_, **__: NO_VALUE)
-    assert border(TASK, branch, None, Measured(0.8, 0.02)) == (0.8, 0.02)
+    assert ends.border(TASK, branch, None, Measured(0.8, 0.02)) == (0.8, 0.02)
 
 
 # Lines
-
-
-@pytest.mark.slow
-def test_a_line_holds_both_branches_with_their_ends_and_fills_where_one_is_missing():
-    alphas = (0.3, 0.9, 1.2, 1.6, 2.0)
-    rows = pd.DataFrame(standard_line(lines.LineCell("line", TASK, 2**7, 8, alphas=alphas)))
-    by = {what: set(part["alpha"]) for what, part in rows.groupby("what")}
-    assert by["positional"] == set(alphas)
-    assert by["semantic"] == set(alphas[1:]) and by["symmetric"] == {0.3}
-    assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
-    assert by["gap"] == by["semantic"] and by["symmetric gap"] == {0.3}
-    losses = rows[rows["alpha"] == 2.0].set_index("what")["train_loss"]
-    assert losses["gap"] == pytest.approx(losses["semantic"] - losses["positional"], rel=1e-3)
-    start = rows[rows["what"] == "semantic start"]
-    assert start["reason"].item() == BRANCH_END and 0.3 < start["alpha"].item() < 0.9  # beyond the last solution
-    assert not {"positional start", "positional stop", "semantic stop"} & by.keys()  # beyond the alphas
 
 
 def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
@@ -107,7 +88,7 @@ def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = standard_line(lines.LineCell("line", task, 2**4, 8, alphas=(0.5, 1.0)))
+    rows = lines.standard_line(lines.LineCell("line", task, 2**4, 8, alphas=(0.5, 1.0)))
     assert "critical" not in {row["what"] for row in rows}
 
 
@@ -128,7 +109,7 @@ def test_semantic_solutions_of_two_columns_begin_at_the_limit_of_the_positional_
     monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())
     monkeypatch.setattr("attention_phases.theory.thresholds.guess_from_known", lambda *_: NO_THRESHOLD)
     line = lines.ArchitectureLineCell("line", TASK, 2**6, 4, alphas=alphas, architecture=Architecture(form))
-    rows = pd.DataFrame(variant_line(line)).set_index("what")
+    rows = pd.DataFrame(lines.variant_line(line)).set_index("what")
     limit = rows.loc["positional limit"]
     assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)
     assert list(rows.loc["semantic", "alpha"]) == kept and list(rows.loc["positional", "alpha"]) == list(alphas)

@@ -6,15 +6,13 @@ from shutil import which
 
 import authors_tables
 import pytest
+from cases import case_text
 from checks import values_of
 from columns import COLUMNS, abouts, column_of, own_columns
 from metadata import texts
 from pages import stored
 
-from attention_book.analysis import instances
-from attention_book.analysis.arrivals import classify
-from attention_book.analysis.thresholds import alpha_of
-from attention_book.analysis.thresholds import crossing as crossing_of
+import attention_book as book
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import DATA, ROOT
 from attention_book.store import provenance
@@ -34,57 +32,35 @@ def test_files_are_up_to_date():
 
 
 def test_the_readme_says_the_stored_results():
-    """The README of the data contains every result, with its numbers from the tables."""
-    omega, small = Task().omega, 0.1
-    line = load(DATA / "fig02_theory.parquet")
+    """The README contains every line of `cases/readme.txt`, with its numbers from the tables."""
+    line, trained = (load(DATA / f"{name}.parquet") for name in ("fig02_theory", "fig02"))
+    trained = trained.query("optimizer == 'lbfgs'")
     crossings = stored("beyond_replica_symmetry").crossings
+    runs = book.classify(load(DATA / "fig15_fractions.parquet"), Task().sigma)
+    largest = runs[(runs["d"] == runs["d"].max()) & (runs["alpha"] == runs["alpha"].max())]
+    last = largest[largest["optimizer"] == "gd"]
+    ends = last["basin"].value_counts()
+    assert last["alpha"].iloc[0] > 3 * book.alpha_of(line, "critical").value
 
-    def crossing(at, name):
-        return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])
+    def crossings_at(omega):
+        row = crossings.loc[omega]
+        return {name: with_error(row[name], row[f"{name}_error"]) for name in row.index if f"{name}_error" in row}
 
     def overlap(branch, name):
         return line.loc[line["what"] == f"{branch} at critical", name].iloc[0] / Task().sigma ** 2
 
-    trained = load(DATA / "fig02.parquet").query("optimizer == 'lbfgs'")
-    linear = crossing_of(instances.test_gap(trained))
-    weak, exact = thresholds_of_learning()
-    runs = classify(load(DATA / "fig15_fractions.parquet"), Task().sigma)
-    largest = runs[(runs["d"] == runs["d"].max()) & (runs["alpha"] == runs["alpha"].max())]
-    last = largest[largest["optimizer"] == "gd"]
-    found_by_lbfgs = (largest[largest["optimizer"] == "lbfgs"]["basin"] == "semantic").sum()
-    ends = last["basin"].value_counts()
-    assert last["alpha"].iloc[0] > 3 * alpha_of(line, "critical").value
-    crosses = {name: f"{crossing(omega, name)} | {crossing(small, name)}" for name in ("informed", "searched")}
-    sentences = [
-        f"**From small random weights, gradient descent misses the better solution in "
-        f"{len(last) - ends['semantic']} of {len(last)} runs.** The missed solution becomes the better one above a "
-        f"certain number of training sentences, and these runs use more than three times this number.",
-        f"In replica-symmetric theory at $\\omega = {omega:g}$, the semantic minimum of the training loss is the "
-        f"deeper one above $\\alpha_c = {with_error(*alpha_of(line, 'critical'))}$. At this point the overlap "
-        f"$\\theta$ of the student with the lowest training loss jumps from 0 to {overlap('semantic', 'theta'):.2f}, "
-        f"and its overlap $m$ drops from {overlap('positional', 'm'):.2f} to 0.",
-        f"At $d = {last['d'].iloc[0]}$ and $\\alpha = {last['alpha'].iloc[0]:g}$ we trained {len(last)} students from "
-        f"small random weights. Gradient descent with the published {last['steps'].max():,} steps takes "
-        f"{ends['positional']} of them to the positional valley and {ends['semantic']} to the semantic valley. The "
-        f"other {ends['still moving']} are still moving after the last step. From the same weights, L-BFGS takes "
-        f"{found_by_lbfgs} students to the semantic valley.",
-        f"In theory the semantic student predicts better than the best linear model only above $\\alpha_l = "
-        f"{with_error(*alpha_of(line, 'linear'))}$. For students trained at $d = {trained['d'].iloc[0]}$ this "
-        f"threshold is {with_error(*linear)}, not extrapolated to infinite dimension.",
-        f"At $\\omega = {small:g}$ the training losses of semantic and positional students cross at a smaller "
-        f"$\\alpha$ than this theory predicts.",
-        f"| value of $\\alpha$ at which the training losses cross | $\\omega = {omega:g}$ | $\\omega = {small:g}$ |",
-        f"| {with_error(*alpha_of(line, 'critical'))} | {crossing(small, 'symmetric')} |",
-        f"one step of replica symmetry breaking | | {crossing(small, 'alpha')} |",
-        f"| trained students, extrapolated to infinite dimension | {crosses['informed']} |",
-        f"| lowest minima that a search finds, extrapolated to infinite dimension | {crosses['searched']} |",
-        f"All results above are for the ridge penalty {Task().lam:g}.",
-        f"learns something about the teacher from $\\alpha = 1/{1 / weak:g}$ on, and everything from "
-        f"$\\alpha = 1/{1 / exact:g}$ on.",
-    ]
+    numbers = {"omega": Task().omega, "small": 0.1, "penalty": Task().lam}
+    numbers |= {"d": last["d"].iloc[0], "alpha": last["alpha"].iloc[0], "steps": last["steps"].max()}
+    numbers |= {"runs": len(last), "ends": ends, "missed": len(last) - ends["semantic"]}
+    numbers["found_by_lbfgs"] = (largest[largest["optimizer"] == "lbfgs"]["basin"] == "semantic").sum()
+    numbers |= {kind: with_error(*book.alpha_of(line, kind)) for kind in ("critical", "linear")}
+    numbers |= {"theta": overlap("semantic", "theta"), "m": overlap("positional", "m")}
+    numbers |= {"trained_d": trained["d"].iloc[0], "trained_linear": with_error(*book.crossing(book.test_gap(trained)))}
+    numbers |= {f"at_{name}": crossings_at(numbers[name]) for name in ("omega", "small")}
+    numbers |= {name: 1 / alpha for name, alpha in zip(("weak", "exact"), thresholds_of_learning())}
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    for sentence in sentences:
-        assert sentence in text
+    for sentence in case_text("readme.txt").splitlines():
+        assert sentence.format(**numbers) in text
 
 
 def git(*words):

@@ -19,17 +19,14 @@ from attention_book.experiments.audit import authors_rule
 from attention_book.experiments.beyond import convergence
 from attention_book.experiments.kinds import BEGINNING, compute_rows
 from attention_book.experiments.paper import histogram
-from attention_book.experiments.paper.histogram import COUNTING, CountingCell
 from attention_book.experiments.verification import agree, check_cell, recompute
 from attention_book.paths import DATA
 from attention_book.store import provenance
 from attention_book.store.parquet import decode, load
-from attention_book.store.provenance import restore
-from attention_phases import Task
+from attention_phases import Task, solve
 from attention_phases.amp.message_passing import damp, limiting_data, start_state, step
 from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
-from attention_phases.theory import solve
 from attention_phases.theory.branches import row_of
 
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # type of the cells of each experiment
@@ -153,7 +150,7 @@ def test_stored_solutions_of_two_teachers_are_found_again():
     """Each is solved alone, because their lines are long."""
     rows = stored("two_teachers_theory")
     text = rows["cell"].iloc[0]
-    cell = restore(TYPES["two_teachers_theory"], text)
+    cell = provenance.restore(TYPES["two_teachers_theory"], text)
     rows = rows[(rows["cell"] == text) & (rows["alpha"] == cell.alphas[-1]) & rows["what"].isin(cell.branches)]
     assert set(rows["what"]) == set(cell.branches) and rows["teacher_2"].notna().all()
     size = cell.points, cell.scrambles, cell.seed
@@ -177,10 +174,10 @@ MEASURED: dict = {
 @pytest.mark.parametrize("variant", transformer.VARIANTS)
 def test_a_small_run_of_the_counting_task_is_found_again_to_its_end(variant):
     """The run has fewer steps than an epoch of the paper, so that it amplifies rounding less."""
-    tolerances = COUNTING | {"test_loss": (3e-2, 0), "accuracy": (0, 2e-3)} | MEASURED
+    tolerances = histogram.COUNTING | {"test_loss": (3e-2, 0), "accuracy": (0, 2e-3)} | MEASURED
     rows = load(reference.RESULTS / "histogram.parquet").query("variant == @variant and seed == 0")
     assert set(rows["what"]) == {"epoch", "distance", "shares", "count", "weights"}
-    assert recompute(CountingCell, rows, compute_rows, tolerances, ignore=("weights",)) == []
+    assert recompute(histogram.CountingCell, rows, compute_rows, tolerances, ignore=("weights",)) == []
 
 
 SMALL = [(reference.RESULTS, name) for name in ("histogram", "counting_control")]
@@ -191,7 +188,8 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
     """Distances, shares, counts and test results at the end of both phases follow from the stored weights."""
     rows = load(folder / f"{name}.parquet")
     rows = rows[rows["cell"] == rows["cell"].iloc[-1]]
-    cell, by_phase = restore(CountingCell, str(rows["cell"].iloc[0])), rows.dropna(subset="weights").set_index("after")
+    cell = provenance.restore(histogram.CountingCell, str(rows["cell"].iloc[0]))
+    by_phase = rows.dropna(subset="weights").set_index("after")
     (_, of_start, of_noise, *_), mask = histogram.seeds(cell), transformer.trained_mask(cell.variant)
     kept = {"start": transformer.start(np.random.default_rng(of_start)) * mask}
     kept |= {name: decode(by_phase["weights"][after]) for name, after in (("trained", "adam"), ("final", "sgd"))}

@@ -11,21 +11,15 @@ from pages import Page
 from scipy import stats
 
 from attention_book.analysis import arrivals, instances
-from attention_book.analysis.architectures import compare_with_theory, extrapolate, teacher_lengths
+from attention_book.analysis.architectures import compare_with_theory, extrapolate
 from attention_book.analysis.arrivals import classify
-from attention_book.analysis.instances import POWERS, error_ratio, gaps, intercept, limit, power_limit, root, wilson
-from attention_book.experiments import grid
-from attention_book.experiments.beyond.architectures import CASES
+from attention_book.analysis.instances import POWERS, error_ratio, intercept, limit, power_limit, root, wilson
 from attention_book.experiments.beyond.control_variates import controls
-from attention_book.experiments.beyond.crossing import train_controlled
-from attention_book.experiments.kinds import compute_rows
-from attention_book.experiments.students import CONTROLS, ArchitectureCell, train_students
+from attention_book.experiments.students import CONTROLS
 from attention_phases import Task
 from attention_phases.measured import NO_VALUE, Measured
-from attention_phases.model import students
 from attention_phases.model.two_tokens import sample
 from attention_phases.model.weights import overlaps
-from attention_phases.records import canonical, fields_of
 
 
 def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
@@ -128,17 +122,6 @@ def test_controls_vanish_in_the_mean():
     assert (table.sem() < 0.05 * table.std()).all()
 
 
-def test_controlled_students_are_those_of_a_plain_cell():
-    trained = grid("crossing", "smoke")[0]
-    for ours, plain in zip(train_controlled(trained), train_students(trained), strict=True):
-        assert all(ours[name] == plain[name] for name in plain if name != "seconds")
-    fields = {**fields_of(trained), "cell": canonical(trained)}
-    table = pd.DataFrame([fields | row for row in train_controlled(trained)])
-    (length,) = gaps(table)["length"]
-    teacher = sample(trained.task, trained.alpha, trained.d, trained.rng()).teacher.double()
-    assert length == pytest.approx(float(teacher @ teacher) / trained.d - 1, abs=1e-6)
-
-
 def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
     """The gaps are far above zero, or they rise. Two controls explain most of their scatter, which grows with alpha."""
     rng, alphas = np.random.default_rng(3), np.repeat((0.65, 0.71, 0.77), 120)
@@ -167,28 +150,6 @@ def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
 
 
 # Other architectures at increasing dimension, and their limit
-
-
-@pytest.mark.parametrize("name", ["correlated", "untied"])
-def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    """The pages compute the relative excess length over the limit from the cell alone."""
-    cell = ArchitectureCell("test", Task(), 1.0, 50, 2, "lbfgs", ("semantic",), architecture=CASES[name])
-    seen, sample = [], students.sample
-    monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
-    compute_rows(cell)
-    (length,) = teacher_lengths(pd.DataFrame({"cell": [canonical(cell)]}), ArchitectureCell)
-    assert length == pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)
-
-
-def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
-    rng = np.random.default_rng(0)
-    d = np.repeat([100, 200, 400], 40)
-    length = rng.standard_normal(120) * (2 / d) ** 0.5
-    noise = rng.standard_normal(120) * 0.1 / d**0.5
-    rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * length + noise})
-    (value, error), chi2 = extrapolate(rows, "q")
-    assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the control variate the error is 6e-3
-    assert chi2 < 10 < extrapolate(rows.assign(q=rows["q"] + 0.02 * (d == 200)), "q")[1]
 
 
 def test_larger_dimensions_weigh_more_in_an_extrapolation():

@@ -15,11 +15,10 @@ from attention_book.experiments.beyond.one_step import OneStepThresholdsCell, br
 from attention_book.experiments.lines import ROWS, LineCell
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
-from attention_phases import BadInput, Task
+from attention_phases import BadInput, Measured, Task
 from attention_phases.beyond.one_step import threshold
 from attention_phases.beyond.one_step.equations import Valley
 from attention_phases.errors import ResultError
-from attention_phases.measured import Measured
 from attention_phases.model.prediction_error import test_error as prediction_error
 from attention_phases.theory.thresholds import Threshold
 
@@ -70,12 +69,8 @@ def test_no_shift_without_a_fall():
     assert np.isnan(shift_against_control(level, level)).all()
 
 
-def test_errors_of_a_mean_and_of_a_moved_threshold_are_those_of_its_parts():
+def test_the_error_of_a_mean_is_that_of_its_parts():
     assert lines_of_theory.mean_of(pd.Series([1.0, 2.0]), [3.0, 4.0]) == (1.5, 2.5)
-    shifted = dict.fromkeys(lines_of_theory.SHIFT_COLUMNS, 0.04)
-    table = pd.DataFrame([{"what": "critical", "omega": 0.1, "reason": "", **shifted}])
-    moved = lines_of_theory.with_one_step(table, lines=lines([("critical", 0.1, 0.75, 0.03)]))
-    assert moved.loc[0.1, ["alpha", "alpha_error"]].tolist() == pytest.approx([0.79, 0.05])
 
 
 def test_the_names_of_rows_of_theory_are_known_and_a_slip_is_refused():

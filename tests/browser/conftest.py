@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from built import DESK, HERE
+from built import HERE, opening
 from cases import case_text
 from explorer import write_script
 from landing import SCRIPTS as OF_THE_LANDING_PAGE
@@ -79,12 +79,10 @@ def page(chromium, data, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     tags = "".join(f"<script>{script}</script>" for script in scripts)
     path.write_text(PAGE % (style, bodies, given, json.dumps(texts), tags), encoding="utf-8")
-    page, complaints = chromium.new_page(viewport=DESK, reduced_motion="reduce"), []
-    page.on("pageerror", lambda error: complaints.append(error))
-    load(page, path.as_uri())
-    yield page
-    page.close()
-    assert complaints == []
+    with opening(chromium, reduced_motion="reduce") as opened:
+        page = opened(path)
+        load(page, page.url)
+        yield page
 
 
 @pytest.fixture(scope="session")

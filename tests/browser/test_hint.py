@@ -5,12 +5,13 @@ The tests take the place of the workers.
 """
 
 import re
+from contextlib import ExitStack
 from io import BytesIO
 
 import numpy as np
 import picture
 import pytest
-from built import FRAMES, PHONE
+from built import FRAMES, PHONE, opening
 from cases import case_text
 from matplotlib.image import imread
 from matplotlib.path import Path as Outline
@@ -29,20 +30,15 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 @pytest.fixture
 def hint(chromium, tmp_path):
-    """Return a function that opens the picture as in its file, and check that the page has no complaints."""
-    complaints, context = [], chromium.new_context(viewport=PHONE)
-    address = picture.write_page(tmp_path, opening="").as_uri()
+    """Return a function that opens the picture as in its file, in a context of its own with given options."""
+    path = picture.write_page(tmp_path, opening="")
+    with ExitStack() as contexts:
 
-    def opened(place="", **options):
-        page = context.new_page() if not options else chromium.new_context(**options).new_page()
-        page.on("pageerror", lambda error: complaints.append(error))
-        page.add_init_script(WORKER)
-        page.goto(address + place)
-        return page
+        def opened(place="", **options):
+            open_page = contexts.enter_context(opening(chromium, WORKER, **{"viewport": PHONE, **options}))
+            return open_page(path, place)
 
-    yield opened
-    context.close()
-    assert complaints == []
+        yield opened
 
 
 def rolled(counts=KINDS):
@@ -151,7 +147,7 @@ def test_where_theory_has_no_valley_the_sentence_says_so(hint):
 
 
 def test_a_pointer_drags_the_ring_and_a_finger_too(hint):
-    for options in ({}, {"has_touch": True, "viewport": PHONE}):
+    for options in ({}, {"has_touch": True}):
         page = hint("", **options)
         box, plane = (page.locator(f".hint-{part}").bounding_box() for part in ("handle", "plane svg"))
         assert min(box["width"], box["height"]) >= 44 and plane["width"] <= 390
@@ -185,7 +181,7 @@ def test_the_start_holds_the_hint_and_weights_that_vanish_are_told(hint):
 
 
 def test_without_scripts_the_picture_has_its_numbers_and_no_instruction(hint):
-    page = hint("", java_script_enabled=False, viewport=PHONE)
+    page = hint("", java_script_enabled=False)
     shown = page.locator(".hint .found, .hint .count, .hint .valley").all()
     assert len(shown) == 10 and all(part.is_visible() for part in shown)
     hidden = page.locator(".hint .instruction, .hint-handle, .hint-controls").all()

@@ -8,9 +8,7 @@ import pandas as pd
 import pytest
 from built import FRAMES
 
-from attention_book.analysis.instances import training_gap
-from attention_book.analysis.thresholds import crossings
-from attention_book.experiments.results import read
+from attention_book import crossings, read, training_gap
 from attention_phases.theory.branches import OWN_OVERLAP
 from browser import QUANTITIES, Drawing, answered, made_students, says, view
 

@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from attention_book.analysis import instances
-from attention_book.analysis.thresholds import ground_states, with_one_step
+from attention_book import difference_in_errors, ground_states, minimum_responses, with_one_step
 from claims import each_holds, load, stored
 
 page = stored("beyond_replica_symmetry")
@@ -17,10 +16,10 @@ def response_by_dimension():
 
 def responses_apart():
     """Return ground states along alpha with V minus V_H of the students there, in standard errors."""
-    students = instances.minimum_responses(pd.concat([load("responses"), load("staying")])).reset_index()
+    students = minimum_responses(pd.concat([load("responses"), load("staying")])).reset_index()
     theory = load("responses_theory").astype({"branch": str})
     both = theory.merge(students, on=["omega", "alpha", "branch"]).dropna(subset="V_H")
-    return both.assign(apart=instances.difference_in_errors(both, "V", "V_H"))
+    return both.assign(apart=difference_in_errors(both, "V", "V_H"))
 
 
 def came_to_the_teacher(unit):

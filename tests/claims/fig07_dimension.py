@@ -1,7 +1,6 @@
 """Claims of the page `fig07_dimension` about the stored results."""
 
-from attention_phases import Task
-from attention_phases.theory import solve
+from attention_phases import Task, solve
 from claims import ENDS, each_holds, load, per_cent
 
 

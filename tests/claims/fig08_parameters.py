@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from attention_phases import Task
-from attention_phases.theory import solve
+from attention_phases import Task, solve
 from attention_phases.theory.baseline import divergence_omega
 from claims import each_holds, line, load, per_cent
 

@@ -7,12 +7,8 @@ from explorer import EXPERIMENTS
 from pages import Page
 from scipy.special import expit
 
-from attention_book.analysis.arrivals import classify
-from attention_book.analysis.instances import crossing_limits
-from attention_book.analysis.thresholds import curve
-from attention_book.experiments.results import read
-from attention_phases import Task
-from attention_phases.theory import solve
+from attention_book import classify, crossing_limits, curve, read
+from attention_phases import Task, solve
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.equations import teacher_fit
 from attention_phases.theory.kernels.two_tokens import search

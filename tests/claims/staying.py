@@ -4,9 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from attention_phases import Task
+from attention_phases import Task, solve
 from attention_phases.amp.stability import gain_without_jumps
-from attention_phases.theory import solve
 from claims import each_holds, stored
 
 page = stored("staying")

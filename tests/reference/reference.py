@@ -25,7 +25,6 @@ from papermill.parameterize import parameterize_notebook
 from attention_book import paths
 from attention_book.analysis import thresholds
 from attention_book.command_line import execution
-from attention_book.command_line.execution import with_ids
 from attention_book.command_line.parameters import notebook_of, with_banner
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.figure_data import READOUT
@@ -111,7 +110,7 @@ def write(name, cells):
 
 def prepared(text, values):
     """Return the notebook of a text with a profile's parameters, and with its reference as its outputs."""
-    notebook = with_ids(notebook_of(text))
+    notebook = execution.with_ids(notebook_of(text))
     notebook.metadata.update(papermill={}, language_info={"name": "python", "pygments_lexer": "ipython3"})
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])  # papermill reads the tags

@@ -8,12 +8,11 @@ import pytest
 import torch
 from cases import cases
 
-from attention_phases.errors import BadInput
+from attention_phases import BadInput, Task
 from attention_phases.model import prediction_error as exact
 from attention_phases.model.sentences import draw_sentences, sampled_error
 from attention_phases.model.two_tokens import sample
 from attention_phases.model.weights import overlaps
-from attention_phases.task import Task
 from attention_phases.training.trials import train_on
 
 TRAINED = Task()

@@ -11,8 +11,7 @@ from attention_phases.model.prediction_error import general_test_error
 from attention_phases.model.weights import measure_student
 from attention_phases.theory.equations import Overlaps, named_overlaps
 from attention_phases.theory.kernels import general as prox
-from attention_phases.training import optimizers
-from attention_phases.training.optimizers import start_weights
+from attention_phases.training import optimizers, start_weights
 
 pytestmark = pytest.mark.slow
 

@@ -6,13 +6,12 @@ import torch
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
-from attention_phases import Task, data_set
+from attention_phases import Architecture, Task, data_set, solve
 from attention_phases.amp.stability import gain_without_jumps
 from attention_phases.beyond.curvature import hessian, softness
 from attention_phases.beyond.small_weights import growing_cosines, growth_rates
 from attention_phases.model import students
-from attention_phases.model.architectures import FORMS, Architecture
-from attention_phases.theory import solve
+from attention_phases.model.architectures import FORMS
 
 
 def test_softness_of_a_known_hessian():

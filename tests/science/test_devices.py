@@ -14,7 +14,7 @@ from test_train import changed
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from attention_book import grid, sweep
+from attention_book import sweep
 from attention_book.experiments.beyond.optimal import with_positions_given
 from attention_book.store import provenance
 from attention_phases import Architecture, BadInput, Task, data_set, measure, train
@@ -66,11 +66,6 @@ def test_a_gpu_is_one_process_and_gets_all_sentences(pretended, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             train(TASK, 1.0, d, 8, device=device)
     assert seen == ["cuda", "cuda"]
-
-
-def test_cells_that_train_nobody_are_refused_on_a_gpu(tmp_path):
-    with pytest.raises(BadInput, match="device auto cannot compute the cells LineCell: use cpu"):
-        sweep(grid("fig03_theory", "smoke"), tmp_path / "mine.sqlite", device="auto")
 
 
 def test_a_cell_names_the_gpu_that_it_has_used_and_no_other_one(monkeypatch):

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from attention_phases import BadInput, Task, quadrature
+from attention_phases import Architecture, BadInput, Direction, Task, linear_baseline, quadrature, solve
 from attention_phases.attention import softmax
-from attention_phases.model.architectures import Architecture
 from attention_phases.quadrature import gaussian_points, pool, tensor_rule
-from attention_phases.task import Direction
-from attention_phases.theory import equations, linear_baseline, solve
+from attention_phases.theory import equations
 from attention_phases.theory.branch import OVERLAP_PATTERNS, BranchMap
 from attention_phases.theory.equations import Averages, Overlaps, average, conjugates, free_energy, gains
 from attention_phases.theory.kernels import general

@@ -10,16 +10,14 @@ from cases import cases
 from numpy.polynomial.polynomial import polypow
 from pages import stored
 
-from attention_phases import Task
+from attention_phases import Architecture, Task, solve
 from attention_phases.amp import message_passing
 from attention_phases.amp.message_passing import iterate, limiting_data, start_state, step
 from attention_phases.amp.stability import contraction, gains, gains_of_columns, modes, settling_distance
 from attention_phases.attention import attention, target_attention
 from attention_phases.measured import standard_error
-from attention_phases.model.architectures import Architecture
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.quadrature import gaussian_points, pool
-from attention_phases.theory import solve
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates, update
 from attention_phases.theory.kernels import general
 from attention_phases.theory.kernels.two_tokens import forces

@@ -7,14 +7,13 @@ import pytest
 import scipy.optimize
 
 from attention_book.experiments.beyond.one_step import one_step_row
-from attention_phases import Task
+from attention_phases import Task, solve
 from attention_phases.beyond.one_step import equations, solution
 from attention_phases.beyond.one_step.equations import Valley, average, conjugates, inner_points, potential, update
 from attention_phases.beyond.one_step.solution import NO_CONVERGENCE, inner_gains, one_step
 from attention_phases.measured import standard_error
 from attention_phases.quadrature import gaussian_points, pool
 from attention_phases.theory import equations as state_evolution
-from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.equations import Overlaps, Setting, teacher_fit
 from attention_phases.theory.kernels.two_tokens import forces

@@ -8,11 +8,10 @@ from numba import njit
 from scipy.special import ndtr
 
 from attention_phases import Task
-from attention_phases.amp import message_passing
 from attention_phases.attention import attention, target_attention
 from attention_phases.quadrature import gaussian_points
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average
-from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, forces, loss_derivatives, search
+from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, loss_derivatives, search
 
 fields = st.floats(-4, 4)
 targets = st.floats(0.01, 0.99)
@@ -125,17 +124,3 @@ def test_averages_are_those_of_the_sampled_fields(task, overlaps):
     agree(averages.fitted_loss, miss[0])
     agree(averages.moreau, miss[0] + V / 2 * (r**2).sum(1))
     agree(averages.test_loss, miss[1])
-
-
-def test_the_trace_of_the_forces_is_that_of_their_finite_differences():
-    # At such a small V the proximal point does not jump.
-    rng, V, variance, step = np.random.default_rng(0), 0.7, 0.25, 1e-4
-    w, t = rng.standard_normal((2, 50)), rng.uniform(0.1, 0.9, (2, 50))
-    g, envelopes = forces(w, t, V, variance)
-    sides = [[forces(w + side * shift, t, V, variance) for side in (step, -step)] for shift in np.eye(2)[:, :, None]]
-    # Axes: derivative by, component of, sentence.
-    slopes = np.array([(above[0] - below[0]) / (2 * step) for above, below in sides])
-    trace = message_passing._derivatives(w + V * g, t, V, variance)
-    assert trace == pytest.approx(slopes[0, 0] + slopes[1, 1], abs=1e-6)
-    falls = np.array([(above[1] - below[1]) / (2 * step) for above, below in sides])
-    assert -falls == pytest.approx(g, abs=1e-6) and envelopes.shape == (50,)  # the slope of the envelope is (w - h*)/V

@@ -10,12 +10,15 @@ import torch
 from cases import cases
 
 import attention_phases
-from attention_book import style, sweep
+from attention_book import grid, style, sweep
 from attention_phases import BadInput, Task, data_set
 from attention_phases.amp.recovery import recover
 from attention_phases.beyond.one_step.solution import one_step
 from attention_phases.beyond.optimal import optimal
+from attention_phases.histogram import parse_letters
 from attention_phases.model import two_tokens
+from attention_phases.records import canonical
+from attention_phases.training.optimizers import start_weights
 
 OWN = data_set(Task(omega=0.3), 1.0, 20)
 
@@ -31,7 +34,8 @@ def of_risk(change):
 
 
 NAMES = {name: getattr(attention_phases, name) for name in attention_phases.__all__}
-NAMES |= {"one_step": one_step, "optimal": optimal, "recover": recover}
+NAMES |= {"one_step": one_step, "optimal": optimal, "recover": recover, "start_weights": start_weights}
+NAMES |= {"canonical": canonical, "grid": grid, "parse_letters": parse_letters}
 NAMES |= {"np": np, "plt": plt, "torch": torch, "style": style, "sweep": sweep, "SimpleNamespace": SimpleNamespace}
 NAMES |= {"TASK": OWN.task, "OWN": OWN, "START": OWN.teacher[None], "two_tokens": two_tokens, "of_risk": of_risk}
 NAMES |= {"OVERLAPS": {"q": 0.1, "m": 0.0, "theta": 0.0}}

@@ -9,8 +9,6 @@ import torch
 from cases import cases
 
 from attention_book.experiments.beyond import minima, searches
-from attention_book.experiments.beyond.minima import SearchCell, ValleyCell
-from attention_book.experiments.beyond.searches import misfits
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.training.optimizers import GD_RATE, LBFGS_TOLERANCE, fit
@@ -25,7 +23,7 @@ def drawn(seed=0, alpha=0.75, d=60):
 
 def test_the_misfits_of_the_sentences_add_up_to_the_risk():
     data, student = drawn()
-    parts = misfits(data, student.weights).double()
+    parts = searches.misfits(data, student.weights).double()
     penalty = 0.5 * LAM * student.weights.double().square().sum()
     assert len(parts) == 45 and (parts >= 0).all()
     value = risk(data, student.weights[None], LAM)[0].item()
@@ -44,7 +42,7 @@ def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
         assert searches.hop(data, LAM, lowest, worst=0.2) == (lowest, 0)
         # By hand: a descent without one of the nine worst sentences, and then with it, returns to the minimum or ends
         # higher.
-        for number in misfits(data, lowest.weights).argsort(descending=True)[:9]:
+        for number in searches.misfits(data, lowest.weights).argsort(descending=True)[:9]:
             fewer = torch.arange(len(data.inputs)) != number
             parts = {name: getattr(data, name)[fewer] for name in ("inputs", "stiffness", "targets")}
             without = fit(type(data)(**{**vars(data), **parts}), LAM, lowest.weights[None])[0]
@@ -89,7 +87,7 @@ def ends(monkeypatch):
 
 
 def test_ends_that_are_one_minimum_have_one_number_whatever_their_sign(ends):
-    rows = minima.descend(ValleyCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 4))
+    rows = minima.descend(minima.ValleyCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 4))
     assert [row["minimum"] for row in rows] == [0, 0, 1, 0] and [row["number"] for row in rows] == [0, 1, 2, 3]
     assert [row["nearest"] for row in rows] == pytest.approx([0, 1e-3, 1.9e-2, 0], rel=1e-2, abs=1e-7)
     assert [row["aligned"] for row in rows] == pytest.approx([1, 1 - 0.019**2 / 2, 1 - 0.02**2 / 2, 1], abs=1e-5)
@@ -102,7 +100,7 @@ def test_a_search_goes_on_from_each_end_and_is_compared_with_the_lowest_of_all(e
     asked = []
     monkeypatch.setattr(searches, "hop", lambda data, lam, start, worst: (start, 0) if start.train_loss else (lower, 2))
     monkeypatch.setattr(searches, "anneal", lambda *given: asked.append(given[1:4]) or hot)
-    rows = minima.search(SearchCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 2, 0.1, (0.01, 0.3)))
+    rows = minima.search(minima.SearchCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 2, 0.1, (0.01, 0.3)))
     told = [(row["search"], row["number"], row.get("hops"), row.get("temperature"), row["train_loss"]) for row in rows]
     assert told == [literal_eval(row) for (row,) in cases("searched")]
     assert asked == [(Task().lam, students[0], temperature) for temperature in (0.01, 0.3)]

@@ -4,17 +4,15 @@ import numpy as np
 import pytest
 from cases import cases
 
-from attention_phases import Architecture, Task
+from attention_phases import Architecture, Task, linear_baseline, solve, threshold
 from attention_phases.attention import target_attention
 from attention_phases.measured import standard_error
 from attention_phases.model.prediction_error import test_error as exact
 from attention_phases.quadrature import gaussian_points, pool
-from attention_phases.theory import branch, solve, solver
-from attention_phases.theory.baseline import linear_baseline
+from attention_phases.theory import branch, solver
 from attention_phases.theory.branch import BranchMap, Net
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates, update
-from attention_phases.theory.thresholds import threshold
 
 TASK = Task(omega=0.3)
 SETTING = Setting(TASK)

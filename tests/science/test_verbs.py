@@ -13,17 +13,7 @@ import torch
 from attention_book.experiments.own import own_cells
 from attention_book.experiments.results import sweep
 from attention_book.paths import DATA
-from attention_phases import (
-    Architecture,
-    BadInput,
-    Measured,
-    Task,
-    data_set,
-    measure,
-    message_passing,
-    test_error,
-    train,
-)
+from attention_phases import Architecture, BadInput, Measured, Task, message_passing, test_error
 from attention_phases.amp import message_passing as passing
 from attention_phases.amp.message_passing import enough_damping, iterate, limiting_data, start_state
 from attention_phases.measured import standard_error
@@ -34,6 +24,7 @@ from attention_phases.records import fields_of
 from attention_phases.theory import follow, linear_baseline, phase_diagram, solve, spinodal, threshold, thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.solver import BRANCH_END, NO_RESOLUTION
+from attention_phases.training import data_set, measure, train
 
 test_error.__test__ = False  # keeps pytest from collecting it as a test
 TASK, FEW = Task(omega=0.3), {"points": 64, "scrambles": 4}
