@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from attention_phases import Task
 from attention_phases.training.trials import TEST_SENTENCES
 from claims import each_holds, load, stored
 
@@ -15,6 +16,12 @@ def limit_errors(name):
     """Return the errors in theory on tests with another value of `name`, by value and student."""
     compared = page.comparison.loc[(0.3, 1.4, name), "limit"]
     return compared.unstack("start")
+
+
+def error_at_large_sigma(student):
+    """Return the error of the theory on a test task with sigma = 4."""
+    test_task = page.changed_task(Task(), "sigma", 4.0)
+    return page.predict(Task(), page.solutions[page.TRAINED_AT], student, test_task).value
 
 
 def squared_differences():
@@ -41,6 +48,9 @@ CLAIMS = {
     ),
     r"so for large tokens this student predicts better than the positional student and the linear model": lambda: (
         limit_errors("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
+    ),
+    r"(At $\sigma=4$ the linear model predicts better again.)": lambda: (
+        error_at_large_sigma("linear") < error_at_large_sigma("semantic")
     ),
     r"So the positional students do differ from theory": lambda: (
         stats.chi2.sf(squared_differences()["positional"], 22) < 1e-3

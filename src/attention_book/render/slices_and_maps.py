@@ -84,10 +84,11 @@ def finish_slice(panels, titles, thresholds):
         if axes.get_ylim()[0] == 0:
             axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # leaves space for the names of the thresholds
         style.mark_threshold(axes, critical, r"$\alpha_c$", style.NEUTRAL, left=critical.value < linear.value)
-        place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
+        above = 1.06  # in heights of the panel; the title is higher by the height of the legend, in points
+        place = {"loc": "lower left", "bbox_to_anchor": (-0.02, above)}
         legend = axes.legend(**place, ncols=2, columnspacing=1, handlelength=1.4, borderpad=0.3)
         rows = -(-len(legend.get_texts()) // 2)
-        axes.set_title(title, pad=21 + 19 * rows)
+        axes.set_title(title, y=above, pad=6 + 19 * rows)
     style.mark_threshold(errors, linear, r"$\alpha_l$", style.BASELINE, left=linear.value < critical.value)
     errors.set_xlim(0, None)
 
@@ -185,13 +186,16 @@ def _name_curves(axes, curves):
         apart = np.linalg.norm(own[:, None] - others, axis=2)
         above = own[:, 1] > others[apart.argmin(axis=1), 1]
         to_left = above == (own[-1, 1] >= own[0, 1])  # true if the curve moves away from a name on the left
-        far_end = own[:, 0] + np.where(to_left, -1, 1) * 0.018 * min(len(name), NAME_LETTERS)
-        fits = (np.abs(np.array([far_end, *own.T]) - 0.5) < [[0.49], [0.49], [0.42]]).all(axis=0)
+        text = textwrap.fill(name, NAME_LETTERS)
+        width, height = 0.018 * min(len(name), NAME_LETTERS), 0.06 * (text.count("\n") + 1)
+        aside = np.stack([np.where(to_left, -width, width), np.where(above, height, -height)], axis=1)
+        fits = (np.abs([own, own + aside] - np.array(0.5)) < [0.49, 0.48]).all(axis=(0, 2))
+        apart = np.linalg.norm((own + aside / 2)[:, None] - others, axis=2)  # of the middle of the name
         if fits.any():
             best = np.where(fits, apart.min(axis=1), 0).argmax()
             look = {"xytext": (0, 5 if above[best] else -5), "va": "bottom" if above[best] else "top", "color": colour}
             look |= {"bbox": {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1}, "fontsize": 12.5}
             look |= {"textcoords": "offset points", "ha": "right" if to_left[best] else "left"}
-            axes.annotate(textwrap.fill(name, NAME_LETTERS), own[best], xycoords="axes fraction", **look)
+            axes.annotate(text, own[best], xycoords="axes fraction", **look)
         else:
             axes.plot([], [], line, color=colour, label=name)  # adds an entry to the legend
