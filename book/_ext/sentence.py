@@ -53,7 +53,7 @@ def page_of(omega):
     (_, kappa), (_, m) = (best_students(Task(omega=omega))[branch] for branch in ("semantic", "positional"))
 
     def number(value, tag):
-        numbers.append(round(float(value), 3))
+        numbers.append(round(float(value), 6))
         return f'<{tag} style="--value:{numbers[-1]:g}">{f"{numbers[-1]:.2f}" if tag != "i" else ""}</{tag}>'
 
     def squares(about, rows, beside=("", "")):

@@ -108,9 +108,9 @@ def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(ch
         squares, cells, bold = (np.array([float(row[1]) for row in shown if row[0] == tag]) for tag in ("i", "td", "b"))
         (xi, output), (A, P, Y, *students) = squares.reshape(2, 2, 12), cells.reshape(-1, 2, 2)
         assert A.tolist() == [list(row) for row in Task.matrix] and abs(xi.sum(1)).max() < 0.01
-        np.testing.assert_allclose(P, softmax([[1, 0], [0, 0]], 1), atol=1e-3)
-        np.testing.assert_allclose(Y, omega * A + (1 - omega) * P, atol=2e-3)
-        np.testing.assert_allclose(output, Y @ xi, atol=2e-3)
+        np.testing.assert_allclose(P, softmax([[1, 0], [0, 0]], 1), atol=1e-6)
+        np.testing.assert_allclose(Y, omega * A + (1 - omega) * P, atol=2e-6)
+        np.testing.assert_allclose(output, Y @ xi, atol=1e-5)
         for one, other, turn in (students[0], students[1][::-1, ::-1], 1), (students[2], students[3], 2):
             weight, errors = np.sqrt(logit(one[0, 0]) / turn), []
             for near in weight + np.array([-0.02, 0, 0.02]):
@@ -118,6 +118,15 @@ def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(ch
                 errors.append(test_error(Task(omega=omega), overlaps).value)
             assert (one == other).all() and np.argmin(errors) == 1
         assert bold.tolist() == [omega, round(1 - omega, 3), omega, omega, *Y[0], students[0][0, 0], students[2][0, 0]]
+    page.close()
+
+
+def test_without_scripts_no_field_is_offered_that_does_nothing(chromium):
+    page = chromium.new_page(java_script_enabled=False)
+    for name, field in (("search.html", ".bd-article-container .bd-search"), (PANEL, ".attention-panel form")):
+        page.goto((HTML / name).as_uri())
+        assert page.locator(field).count() == 1 and not page.locator(field).is_visible()
+    assert "it needs JavaScript" in page.locator(".attention-panel .message").inner_text()
     page.close()
 
 
