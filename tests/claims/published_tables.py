@@ -12,7 +12,7 @@ def spread_of_factors():
 
 
 CLAIMS = {
-    r"With converged integrals every printed threshold moves to a larger $\alpha$": lambda: all(
+    r"Every printed threshold is smaller than ours": lambda: all(
         (rows["alpha"] > rows["printed"]).all() for rows in page.threshold_rows.values()
     ),
     r"six of these medians are above 1 %. Two of the six are on the symmetric branch ($m=\theta=0$) at $\omega=0.3$, "
