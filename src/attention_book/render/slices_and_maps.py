@@ -88,7 +88,7 @@ def finish_slice(panels, titles, thresholds):
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, above)}
         legend = axes.legend(**place, ncols=2, columnspacing=1, handlelength=1.4, borderpad=0.3)
         rows = -(-len(legend.get_texts()) // 2)
-        axes.set_title(title, y=above, pad=6 + 19 * rows)
+        axes.set_title(title, y=above, pad=11 + 19 * rows)
     style.mark_threshold(errors, linear, r"$\alpha_l$", style.BASELINE, left=linear.value < critical.value)
     errors.set_xlim(0, None)
 
