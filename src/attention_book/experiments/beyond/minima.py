@@ -58,7 +58,6 @@ def descend(cell):
 
     cell: a `ValleyCell`.
     """
-
     from .searches import cosines, descents
 
     (data, students, _), rows = descents(cell), []
@@ -79,7 +78,6 @@ def search(cell):
 
     cell: a `SearchCell`.
     """
-
     from .searches import anneal, cosines, descents, hop
 
     data, starts, rng = descents(cell)
