@@ -18,7 +18,7 @@ from attention_phases.theory import equations
 from attention_phases.theory.branch import OVERLAP_PATTERNS, BranchMap
 from attention_phases.theory.equations import Averages, Overlaps, average, conjugates, free_energy, gains
 from attention_phases.theory.kernels import general
-from attention_phases.theory.setting import Hats, Setting, mean_weights
+from attention_phases.theory.setting import Setting
 from attention_phases.theory.solver import CLUSTER_PULL
 
 TASK = Task()
@@ -328,46 +328,6 @@ def test_one_compiled_kernel_serves_all():
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
     average(Setting(TASK, general=True), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
     assert len(general.proximal_points.signatures) == 1
-
-
-def drawn_weights(task, hats, count, rng):
-    """Return drawn weights of one column that minimise their energy: W, e, W*, penalty, energy and response.
-
-    The minimum is searched on a grid around the two candidates of either sign, without the formula of the soft
-    threshold.
-    """
-    (direction,) = task.directions
-    s, l1 = direction.variance, task.l1
-    q, m, theta, V = (hat.item() for hat in hats)
-    teacher = np.where(rng.random(count) < task.density, 1, 0) * rng.standard_normal(count)
-    teacher *= (direction.teacher / task.density) ** 0.5
-    encoding = direction.encoding**0.5
-    B = np.sqrt(s * q) * rng.standard_normal(count) + m * encoding + s * theta * teacher
-    D = task.lam + s * V
-    candidates = np.stack([np.zeros(count), np.maximum(B - l1, 0) / D, np.minimum(B + l1, 0) / D])
-    energies = D * candidates**2 / 2 - B * candidates + l1 * abs(candidates)
-    best = energies.argmin(axis=0)
-    W = np.take_along_axis(candidates, best[None], 0)[0]
-    return {
-        "square": W**2,
-        "encoding": W * encoding,
-        "teacher": W * teacher,
-        "penalty": task.lam * W**2 / 2 + l1 * abs(W),
-        "energy": energies.min(axis=0),
-        "response": (W != 0) / D,
-    }
-
-
-@pytest.mark.parametrize("l1", [0.0, 0.02])
-@pytest.mark.parametrize("density", [1.0, 0.2])
-def test_means_over_weights_are_those_of_drawn_weights(l1, density):
-    task = Task(l1=l1, density=density, spectrum=(Direction(0.4, 1.0, 0.7, 1.3),))
-    hats = Hats(np.full((1, 1, 1), 2e-3), np.full(1, 0.012), np.full((1, 1, 1), 0.06), np.full((1, 1, 1), 0.05))
-    means = mean_weights(Setting(task), hats)
-    for name, values in drawn_weights(task, hats, 400_000, np.random.default_rng(0)).items():
-        error = values.std() / len(values) ** 0.5
-        assert abs(values.mean() - getattr(means, name).item()) < 4 * error + 1e-12, name
-        assert error < 0.02 * abs(values.mean()), name
 
 
 # Clusters without mirror images

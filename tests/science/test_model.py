@@ -10,10 +10,7 @@ from test_structure import TASKS
 
 from attention_book.experiments.paper.fig07 import fit_both_linear
 from attention_phases import Task
-from attention_phases.model import prediction_error as exact
 from attention_phases.model import sentences, two_tokens
-from attention_phases.model.weights import overlaps
-from attention_phases.theory import baseline as linear
 
 numbers = st.floats(-1.5, 1.5)
 tasks = st.builds(
@@ -66,29 +63,6 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
         risk = two_tokens.risk(some, vectors, 0.3)
         assert torch.allclose(risk[0], exact[0], rtol=rtol, atol=0)
         assert torch.allclose(risk[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
-
-
-@pytest.mark.parametrize("positions", [True, False])
-def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
-    task, d, count = Task(omega=0.3, matrix="alternative"), 12, 200_000
-    attention = np.array([[0.7, 0.2], [0.4, 0.5]])
-    rng = np.random.default_rng(3)
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32)) * 1.5  # a teacher of unusual length
-    xi, y = sentences.draw_sentences(task, teacher, count, rng)
-    labels = sentences.labels(task, xi, y)
-    read = sentences.positional_encoding(task, xi) if positions else xi
-    outputs = torch.einsum("ab,bnd->and", torch.from_numpy(attention).float(), read)
-    losses = (labels - outputs).square().sum((0, 2)).double() / (2 * d)
-    length = (teacher @ teacher).item() / d
-    value = linear.linear_test_error(task, attention, d, length, positions)
-    error = losses.std().item() / count**0.5
-    assert abs(value - losses.mean().item()) < 4 * error < 0.01 * value
-    usual = linear.linear_test_error(task, attention, d, 1.0, positions)
-    assert abs(value - usual) > 8 * error  # the length of the teacher and the terms of order 1/d must be visible
-    assert abs(value - linear.linear_test_error(task, attention, 2 * d, length, positions)) > 8 * error
-    if positions:  # equal to the formula for a student, up to its quadrature
-        point = overlaps(task, teacher, teacher)
-        assert exact.test_error(task, point, d, attention)[0] == pytest.approx(value, rel=5e-3)
 
 
 def test_both_linear_fits_are_those_of_the_data_set():

@@ -1,4 +1,4 @@
-"""One step of replica symmetry breaking: equations compared with Phi, limits, settling distance, and the command."""
+"""One step of replica symmetry breaking: equations compared with Phi, and limits."""
 
 from types import SimpleNamespace
 
@@ -9,14 +9,13 @@ import scipy.optimize
 from attention_book.experiments.beyond.one_step import one_step_row
 from attention_phases import Task, solve
 from attention_phases.beyond.one_step import equations, solution
-from attention_phases.beyond.one_step.equations import Valley, average, conjugates, inner_points, potential, update
+from attention_phases.beyond.one_step.equations import Valley, average, conjugates, potential, update
 from attention_phases.beyond.one_step.solution import NO_CONVERGENCE, inner_gains, one_step
 from attention_phases.measured import standard_error
 from attention_phases.quadrature import gaussian_points, pool
 from attention_phases.theory import equations as state_evolution
 from attention_phases.theory.branches import MINIMA
-from attention_phases.theory.equations import Overlaps, Setting, teacher_fit
-from attention_phases.theory.kernels.two_tokens import forces
+from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.solver import displacement
 
 pytestmark = pytest.mark.slow
@@ -120,45 +119,6 @@ def test_a_stable_branch_has_no_broken_solution(y):
     for name in ("q0", "q1", "m", "theta", "V", "phi", "energy"):
         assert row[f"{name}_error"] == plain.stderr[same.get(name, name)]
     assert row["y_error"] == row["complexity_error"] == row["shift_error"] == 0
-
-
-def test_at_y_zero_the_gap_is_where_two_copies_settle():
-    state = one_step(TASK, ALPHA, "positional", 0.0, **QUADRATURE)
-    q0, gap, m, _, V, _ = state.valley
-    size = q0 + gap
-    plain = solve(TASK, ALPHA, "positional", **QUADRATURE)
-    for name, value in (("q", size), ("m", m), ("V", V)):
-        error = np.hypot(plain.stderr[name], state.stderr["q1" if name == "q" else name])
-        assert abs(getattr(plain.overlaps, name) - value) < 4 * error
-
-    def gain(points):  # Gain of the squared distance 2 gap of two copies, from the spread of r over the inner fields.
-        hats = conjugates(TASK, ALPHA, state.valley, average(TASK, state.valley, points))
-        return V**2 * (hats.q1 - hats.q0) / gap
-
-    assert gain(NETS).mean() == pytest.approx(1, abs=1e-3)
-    net = gaussian_points(2**10, 16, 1, dimensions=8)
-    pairs = []  # the same gain from two explicit copies
-    for points in net:
-        fields = np.sqrt(q0) * points.T[:2] + np.array([[m], [-m]])
-        arguments = teacher_fit(TASK, TASK.sigma * points.T[2:4]), V, TASK.sigma**2
-        one, other = (forces(fields + np.sqrt(gap) * points.T[k : k + 2], *arguments)[0] for k in (4, 6))
-        pairs.append(ALPHA * V**2 * np.mean(np.sum((one - other) ** 2, axis=0)) / (2 * gap))
-    difference = np.array(pairs) - gain(net[..., :6])
-    error = np.std(difference, ddof=1) / 4
-    assert abs(difference.mean()) < 3 * error and error < 0.04
-    assert np.sqrt(2 * gap / size) == pytest.approx(0.77, abs=3 * state.stderr["q0"] / size)
-    assert state.quantities["complexity"] == 0
-
-
-def test_inner_points_average_over_the_normal_law(broken):
-    """The rule is exact for polynomials, and it gives Phi as precisely as many more points."""
-    points = inner_points()
-    x, y, weights = points.T
-    for values, expected in ((x**0, 1), (x, 0), (x**2, 1), (x * y, 0), (y**4, 3), (x**2 * y**2, 1), (x**3 * y, 0)):
-        assert weights @ values == pytest.approx(expected, abs=1e-12)
-    few, many = (ALPHA * average(TASK, broken.valley, NETS, rule).free for rule in (points, inner_points(6, 16)))
-    error = standard_error(few - many)
-    assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
 
 
 def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):

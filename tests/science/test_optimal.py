@@ -103,9 +103,9 @@ def test_message_passing_reaches_the_overlap_of_the_theory():
 # Unlimited data
 
 
-def floor_of(task, kappa, m, nodes=10):
+def floor_of(task, kappa, m):
     """Return the test error, with unlimited data, of a student with weights ``kappa Q* + m 1_d``."""
-    z, weights = tensor_rule(nodes, 4)
+    z, weights = tensor_rule(10, 4)
     y, n = task.sigma * z[:, :2], z[:, 2:]
     fields = kappa * y + m * (task.sigma * n + [1, -1])
     miss = target_attention(y, task.omega, np.array(task.matrix)) - attention(fields)
@@ -129,26 +129,6 @@ def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
     below, at, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.0, 0.01))
     assert at["semantic"] == pytest.approx(at[other], rel=1e-8)
     assert below["semantic"] < below[other] and above["semantic"] > above[other]
-
-
-@pytest.mark.parametrize("branch", ["semantic", "positional"])
-def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
-    """The loss is a quadrature over teacher and noise, independent of the code for the curvature."""
-    place, step = minimum_bound(TASK, branch).value, 0.06
-    known = {"semantic": 0.918848, "positional": 0.353446}[branch]  # from an independent program with 20^4 nodes
-    assert place == pytest.approx(known, abs=2e-6)
-    for omega in (place, 0.8):
-        task = replace(TASK, omega=omega)
-        _, weight = best_students(task)[branch]
-
-        def loss(side, task=task, weight=weight):
-            return floor_of(task, *((weight, side) if branch == "semantic" else (side, weight)), nodes=14)
-
-        wide, narrow = ((2 * loss(h) - 2 * loss(0.0)) / h**2 for h in (step, step / 2))  # the loss is even in h
-        assert curvature(task, branch) == pytest.approx((4 * narrow - wide) / 3, abs=1e-5)
-    assert abs(curvature(replace(TASK, omega=place), branch)) < 1e-8
-    inside, beyond = (curvature(replace(task, omega=place + aside), branch) for aside in (-0.05, 0.05))
-    assert (inside > 0 > beyond) if branch == "semantic" else (inside < 0 < beyond)
 
 
 def test_ends_of_minima_with_the_alternative_matrix(monkeypatch):

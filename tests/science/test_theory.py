@@ -1,12 +1,11 @@
-"""Fixed points of the state evolution: consistency, errors, limits, thresholds, students, and warm starts."""
+"""Fixed points of the state evolution: consistency, errors, limits, students, and warm starts."""
 
 import numpy as np
 import pytest
 from cases import cases
 
-from attention_phases import Architecture, Task, linear_baseline, solve, threshold
+from attention_phases import Architecture, Task, solve
 from attention_phases.attention import target_attention
-from attention_phases.measured import standard_error
 from attention_phases.model.prediction_error import test_error as exact
 from attention_phases.quadrature import gaussian_points, pool
 from attention_phases.theory import branch, solver
@@ -103,31 +102,7 @@ def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
     assert longer.test_mse == pytest.approx(2 / 3 * longer.train_loss / ALPHA)
 
 
-# Thresholds
-
-CROSSING = {"points": 2**9, "scrambles": 8}
-
-
-def test_training_losses_are_equal_at_the_critical_point():
-    critical = threshold(TASK, "critical", **CROSSING)
-    assert critical.exists
-    semantic, positional = (solve(TASK, critical.alpha.value, branch, 2**10, 8, seed=7) for branch in MINIMA)
-    assert semantic.converged and positional.converged
-    slope = semantic.train_slope - positional.train_slope
-    # Standard error in alpha.
-    error = standard_error(semantic.spread["train_loss"] - positional.spread["train_loss"]) / abs(slope)
-    gap = (semantic.train_loss - positional.train_loss) / slope
-    assert abs(gap) < 4 * np.hypot(critical.alpha.error, error)
-    assert slope < 0 and critical.alpha.error < 0.02 * critical.alpha.value
-
-
-def test_test_error_is_the_linear_baseline_at_the_linear_threshold():
-    linear = threshold(TASK, "linear", **CROSSING)
-    assert linear.exists and linear.alpha.error < 0.02 * linear.alpha.value
-    solution = solve(TASK, linear.alpha.value, "semantic", 2**10, 8, seed=7)
-    gap = solution.test_mse - linear_baseline(TASK)
-    assert abs(gap) < 4 * np.hypot(linear.alpha.error * solution.test_slope, solution.stderr["test_mse"])
-    assert solution.test_slope < 0
+# The spread over scrambles
 
 
 def test_the_spread_is_what_each_scramble_alone_has():
