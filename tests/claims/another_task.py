@@ -46,8 +46,10 @@ CLAIMS = {
         and turned["positional"] > 1.05
         and turned["semantic"] < 1
     ),
-    r"so for large tokens, up to $\sigma=$ {glue:text}`sigma_largest`, this student predicts better than the positional "
-    r"student and the linear model": lambda: limit_errors("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all(),
+    r"so for large tokens, up to $\sigma=$ {glue:text}`sigma_largest`, this student predicts better than the "
+    r"positional student and the linear model": lambda: (
+        limit_errors("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
+    ),
     r"(At $\sigma=4$ the linear model predicts better again.)": lambda: (
         error_at_large_sigma("linear") < error_at_large_sigma("semantic")
     ),

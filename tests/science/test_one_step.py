@@ -9,7 +9,7 @@ import scipy.optimize
 from attention_book.experiments.beyond.one_step import one_step_row
 from attention_phases import Task, solve
 from attention_phases.beyond.one_step import equations, solution
-from attention_phases.beyond.one_step.equations import Valley, average, conjugates, potential, update
+from attention_phases.beyond.one_step.equations import Valley, average, conjugates, inner_points, potential, update
 from attention_phases.beyond.one_step.solution import NO_CONVERGENCE, inner_gains, one_step
 from attention_phases.measured import standard_error
 from attention_phases.quadrature import gaussian_points, pool
@@ -119,6 +119,17 @@ def test_a_stable_branch_has_no_broken_solution(y):
     for name in ("q0", "q1", "m", "theta", "V", "phi", "energy"):
         assert row[f"{name}_error"] == plain.stderr[same.get(name, name)]
     assert row["y_error"] == row["complexity_error"] == row["shift_error"] == 0
+
+
+def test_inner_points_average_over_the_normal_law(broken):
+    """The rule is exact for polynomials, and it gives Phi as precisely as many more points."""
+    points = inner_points()
+    x, y, weights = points.T
+    for values, expected in ((x**0, 1), (x, 0), (x**2, 1), (x * y, 0), (y**4, 3), (x**2 * y**2, 1), (x**3 * y, 0)):
+        assert weights @ values == pytest.approx(expected, abs=1e-12)
+    few, many = (ALPHA * average(TASK, broken.valley, NETS, rule).free for rule in (points, inner_points(6, 16)))
+    error = standard_error(few - many)
+    assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
 
 
 def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):
