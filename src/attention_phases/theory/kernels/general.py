@@ -6,7 +6,7 @@ by rows and T_ab = h_a M h_b^T. In all functions Y and C are (L, L), M is (r, r)
 C^-1 x chi^-1 is (N, N).
 """
 
-from math import sqrt
+from math import exp, sqrt
 
 import numpy as np
 
@@ -28,14 +28,20 @@ def attention(h, M, S):
     """
     r = len(M)
     for a in range(len(S)):
+        top = -np.inf
         for b in range(len(S)):
             score = 0.0
             for k in range(r):
                 for j in range(r):
                     score += h[a * r + k] * M[k, j] * h[b * r + j]
             S[a, b] = score
-        S[a] = np.exp(S[a] - S[a].max())
-        S[a] /= S[a].sum()
+            top = max(top, score)
+        total = 0.0
+        for b in range(len(S)):
+            S[a, b] = exp(S[a, b] - top)
+            total += S[a, b]
+        for b in range(len(S)):
+            S[a, b] /= total
 
 
 @njit(cache=True)
@@ -85,7 +91,8 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
                 curvature[0, b, c] = both * (C[b, c] - u[1, a, b] - u[1, a, c] + spread)
                 curvature[1, b, c] = curvature[0, b, c] - both * (u[0, a, b] + u[0, a, c] - 2.0 * mean)
             curvature[1, b, b] += S[a, b] * (u[0, a, b] - mean)
-        u[0, a] = S[a] * (u[0, a] - mean)
+        for b in range(count):
+            u[0, a, b] = S[a, b] * (u[0, a, b] - mean)
         for b in range(count):  # the derivative D_b = dT_ab/dh
             D[b, :] = 0.0
             for k in range(r):
@@ -96,8 +103,9 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
                 for j in range(r):
                     hessian[a * r + k, b * r + j] += u[0, a, b] * M[k, j]
                     hessian[b * r + j, a * r + k] += u[0, a, b] * M[k, j]
-            gradient += u[0, a, b] * D[b]
         for i in range(size):
+            for b in range(count):
+                gradient[i] += u[0, a, b] * D[b, i]
             for c in range(count):
                 first = 0.0
                 second = 0.0
@@ -155,25 +163,34 @@ def descend(h, known, w, Y, C, M, A, work):
     minimum was reached, or only the minimum `known` (N,).
     """
     S, u, curvature, D, gradient, hessian, gauss, step, trial = work
+    n = len(h)
     value = moreau_objective(h, w, Y, C, M, A, S)
     for _ in range(MAX_STEPS):
-        if np.sum((h - known) ** 2) < SAME_MINIMUM**2:
+        distance = 0.0
+        for i in range(n):
+            distance += (h[i] - known[i]) ** 2
+        if distance < SAME_MINIMUM**2:
             return np.inf
         loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
-        hessian += A
-        gauss += A
-        for i in range(len(h)):
-            for j in range(len(h)):
+        for i in range(n):
+            for j in range(n):
                 gradient[i] += A[i, j] * (h[j] - w[j])
+                hessian[i, j] += A[i, j]
+                gauss[i, j] += A[i, j]
         if not solve_positive(hessian, gradient, step):
             solve_positive(gauss, gradient, step)
-        slope = np.sum(gradient * step)
-        if np.sum(step**2) < 1e-16:  # the error after this Newton step is of the order of the step squared
+        size = 0.0
+        slope = 0.0
+        for i in range(n):
+            size += step[i] * step[i]
+            slope += gradient[i] * step[i]
+        if size < 1e-16:  # the error after this Newton step is of the order of the step squared
             h += step
             return value
         factor = 1.0
         while True:
-            trial[:] = h + factor * step
+            for i in range(n):
+                trial[i] = h[i] + factor * step[i]
             after = moreau_objective(trial, w, Y, C, M, A, S)
             if after <= value + 1e-4 * factor * slope + 1e-15 or factor < 1e-12:
                 break
