@@ -76,7 +76,7 @@ CLAIMS = {
         dict(np.sign(later_linear())) == {0.005: 1, 0.01: 1, 0.03: -1, 0.1: -1}
     ),
     r"at $\lambda = 0.002$ the positional minimum ends before the semantic minimum begins": lambda: (
-        not any(solve(Task(lam=0.002), 0.65, branch, 2**11).converged for branch in MINIMA)
+        not any(solve(Task(lam=0.002), 0.65, branch, 2**13).converged for branch in MINIMA)
     ),
     r"studied here. At $\lambda = 0.001$, it has a positional minimum only up to $\alpha \approx 0.4$": lambda: (
         line("fig08_theory", "positional", sigma=0.7).empty

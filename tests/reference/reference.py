@@ -199,8 +199,8 @@ def main(names):
             write(path.stem, [])
     # Tests of the book keep the records that they compare with.
     kept = [FOLDER.parent / "book" if path.stem == "records" else path for path in kept]
-    side_by_side = ["-n", "2", "--dist", "loadfile"]
-    options = ["-q", "--nbval-current-env", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", *side_by_side]
+    options = ["-q", "--nbval-current-env", "--nbval-cell-timeout=300", "-n", "2", "--dist", "loadfile"]
+    options += ["-p", "no:cacheprovider", "-p", "no:anyio"]  # anyio comes with JupyterLab and is already imported
     return pytest.main([*options, "--keep-references", *map(str, kept)])
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_phases import BadInput, Task, message_passing, solve
+from attention_book.paths import ROOT
+from attention_phases import BadInput, Task, message_passing, solve, train
 from attention_phases.errors import ResultError
 from attention_phases.model.sentences import draw
 from attention_phases.quadrature import gaussian_points
@@ -72,5 +73,8 @@ def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_asked_for(mon
     assert len(draw(Task(), 1.0, 200, rng)) == 3  # 3 copies of 2 x 200 x 200 numbers of 4 bytes are 960,000 bytes
     with pytest.raises(BadInput, match=r"^d = 210 needs at least 0.0011 GB of memory; 0.001 GB are"):
         draw(Task(), 1.0, 210, rng)
+    with pytest.raises(BadInput) as refused:
+        train(Task(), 1.0, 300000)
+    assert str(refused.value).split("; ")[0] in (ROOT / "book/limits.md").read_text(encoding="utf-8")
     with pytest.raises(BadInput, match=r"^points = 2048 needs at least "):
         gaussian_points(2048, 17)  # a size that no other test uses, so that it is not in the cache
