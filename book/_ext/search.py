@@ -11,7 +11,9 @@ SCRIPT = "search-texts.js"
 OMISSIONS = (nodes.raw, nodes.literal_block, nodes.comment, nodes.substitution_definition)
 HOMES = (nodes.section, nodes.definition_list_item)  # nodes that have a heading
 CODES = "ge≥ le≤ ne≠ neq≠ approx≈ sim∼ propto∝ infty∞ sqrt√ times× cdot· star⋆ top⊤ to→ in∈ pm± partial∂ nabla∇ sumΣ"
-SIGNS = {name[:-1]: name[-1] for name in [*CODES.split(), "ellℓ"]} | dict(ln="ln", log="log", exp="exp", min="min")
+CODES += " int∫ lVert‖ rVert‖"
+FUNCTIONS = "ln", "log", "exp", "min", "arg", "tanh"
+SIGNS = {name[:-1]: name[-1] for name in [*CODES.split(), "ellℓ"]} | dict(zip(FUNCTIONS, FUNCTIONS))
 
 
 def setup(app):
@@ -77,10 +79,12 @@ def formula(text):
 
     Commands for the look of a letter are left out, except hats.
     """
-    text = re.sub(r"\\(begin|end)\{\w+\}", "", text).replace(r"\\", "; ").replace("&", ", ")
+    text = re.sub(r"\\(begin|end)\{\w+\}", "", text).replace(r"\\", "; ").replace("&", ", ").replace(r"\|", "‖")
+    text = re.sub(r"\\sqrt\{([^{}]{2,})\}", r"\\sqrt(\1)", text)  # without its braces, a long root needs brackets
     part = r" *(\{[^{}]*\}|\\[A-Za-z]+|\w)"
     text = re.sub(rf"\\[td]?frac{part}{part}", r"\1/\2", re.sub(rf"\\hat{part}", "\\1\u0302", text))
     text = re.sub(r"\\([A-Za-z]+) ?", lambda name: letter(name[1]) or SIGNS.get(name[1], ""), text)
+    text = re.sub(r"\^\{([^{}]{4,})\}", r"^(\1)", text)  # and so does a long power
     return re.sub(r"\\[,;:! ]|[{}$\\]", "", text)
 
 

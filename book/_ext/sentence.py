@@ -86,7 +86,7 @@ def page_of(omega):
 <div>{student("semantic", "<i>Q</i> along <i>Q</i><sub>⋆</sub>", semantic, semantic[::-1, ::-1])}
 {student("positional", "<i>Q</i> along <b>1</b><sub><i>d</i></sub>", positional, positional)}</div>
 <p role="status">At <i>ω</i> = {number(omega, "b")} the teacher turns a into {number(target[0, 0], "b")} a +
-{number(target[0, 1], "b")} b. The semantic student leaves it {number(semantic[0, 0], "b")} of itself in either place;
-the positional one leaves {number(positional[0, 0], "b")} of itself to both tokens.</p>
+{number(target[0, 1], "b")} b. The semantic student lets a keep {number(semantic[0, 0], "b")} of itself in either place.
+The positional student lets both tokens keep {number(positional[0, 0], "b")} of themselves.</p>
 """
     return html, numbers

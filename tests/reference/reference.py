@@ -200,7 +200,8 @@ def main(names):
     # Tests of the book keep the records that they compare with.
     kept = [FOLDER.parent / "book" if path.stem == "records" else path for path in kept]
     options = ["-q", "--nbval-current-env", "--nbval-cell-timeout=300", "-n", "2", "--dist", "loadfile"]
-    options += ["-p", "no:cacheprovider", "-p", "no:anyio"]  # anyio comes with JupyterLab and is already imported
+    # The plugin of anyio, which comes with JupyterLab, is already imported.
+    options += ["-p", "no:cacheprovider", "-W", "ignore:Module already imported"]
     return pytest.main([*options, "--keep-references", *map(str, kept)])
 
 

@@ -169,8 +169,9 @@ def readout_of(figure, names=None):
     names: as for `figure_table`.
     """
     table = _with_bands(figure_table(figure, names))
-    series, value = [], ""
-    for number, axes in enumerate(_panels_of(figure), 1):
+    series, panels = [], _panels_of(figure)
+    value = next(filter(None, (_labels_of(axes)["value"] for axes in panels)), "")  # a bar may be beside a later panel
+    for number, axes in enumerate(panels, 1):
         labels, title = _labels_of(axes), axes.get_title("left") or axes.get_title()
         value = labels["value"] = labels["value"] or value  # all panels may share one colour bar
         rows = table[table["panel"] == number]
