@@ -30,7 +30,7 @@ ROUTES = {
 }
 WORDS_A_MINUTE = 200
 PARTS = {  # parts of pictures that would look alike in small: two matrices, or one
-    "fig04_histogram": "#svgView(viewBox(0,0,470,198))",
+    "fig04_histogram": "#svgView(viewBox(0,0,470,190))",
     "fig05_positional_sgd": "#svgView(viewBox(-50,0,281,212))",
     "fig06_semantic_sgd": "#svgView(viewBox(-50,0,281,212))",
 }
