@@ -75,7 +75,7 @@ CLAIMS = {
     r"the smaller threshold. At $\lambda = 0.03$ and 0.1, $\alpha_c$ is the larger threshold": lambda: (
         dict(np.sign(later_linear())) == {0.005: 1, 0.01: 1, 0.03: -1, 0.1: -1}
     ),
-    r"at $\lambda = 0.002$ the positional minimum ends before the semantic minimum begins": lambda: (
+    r"because the positional minimum ends before the semantic minimum begins": lambda: (
         not any(solve(Task(lam=0.002), 0.65, branch, 2**13).converged for branch in MINIMA)
     ),
     r"studied here. At $\lambda = 0.001$, it has a positional minimum only up to $\alpha \approx 0.4$": lambda: (

@@ -55,7 +55,8 @@ def branch_end(
     Args:
         branch: "semantic" or "positional"
         alpha, start: a point on the branch, not far from its end, and the overlaps at this point
-        report, quadrature: as for `solve`
+        report: as for `solve`
+        quadrature: points, scrambles and seed, as for `gaussian_points`
     """
     nets = gaussian_points(**quadrature)
     model = BranchMap(task, alpha, branch)

@@ -223,8 +223,8 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
 def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the x at which linearly interpolated values change from positive to negative.
 
-    The values (..., n) are given at increasing x (n,). The results (..., n - 1) are between neighbouring x, and NaN
-    where the values do not change so.
+    The values (..., n) are given at increasing x (n,). The results (..., n - 1) are between neighbouring x. They
+    are NaN where the values do not fall through zero.
     """
     here, there = values[..., :-1], values[..., 1:]
     with np.errstate(divide="ignore", invalid="ignore"):  # places where the values do not fall may divide by zero

@@ -279,8 +279,13 @@ def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: floa
         value, gradient = value_and_gradient(np.subtract(*np.split(parts, 2)))
         return value + l1 * parts.sum(), np.concatenate([l1 + gradient, l1 - gradient])
 
-    largest = tolerance / len(start) ** 0.5  # SciPy's tolerance is for the largest component
-    options = {"gtol": largest, "ftol": 0, "maxcor": 20, "maxiter": LBFGS_STEPS, "maxfun": LBFGS_STEPS}
+    options = {
+        "gtol": tolerance / len(start) ** 0.5,  # SciPy's tolerance is for the largest component
+        "ftol": 0,
+        "maxcor": 20,
+        "maxiter": LBFGS_STEPS,
+        "maxfun": LBFGS_STEPS,
+    }
     x0 = start.double().cpu().numpy()
     search = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", options=options)
     if not l1:

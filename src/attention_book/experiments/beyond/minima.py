@@ -60,14 +60,20 @@ def descend(cell):
     """
     from .searches import cosines, descents
 
-    (data, students, _), rows = descents(cell), []
+    data, students, _ = descents(cell)
     similarity = cosines(students)
     distances = np.sqrt(2 * np.maximum(1 - similarity, 0)) + 2 * np.eye(cell.count)
-    for k, (student, label) in enumerate(zip(students, _labels(distances))):
-        row = {"number": k, "train_loss": student.train_loss}
-        row |= {**cell.overlaps(data, student.weights), "minimum": label}
-        rows.append(row | {"nearest": distances[k].min(), "aligned": similarity[k, (k + 1) % cell.count]})
-    return rows
+    return [
+        {
+            "number": k,
+            "train_loss": student.train_loss,
+            **cell.overlaps(data, student.weights),
+            "minimum": label,
+            "nearest": distances[k].min(),
+            "aligned": similarity[k, (k + 1) % cell.count],
+        }
+        for k, (student, label) in enumerate(zip(students, _labels(distances)))
+    ]
 
 
 def search(cell):

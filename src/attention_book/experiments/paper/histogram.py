@@ -175,7 +175,10 @@ class CountingCell:
     """
 
     kind = Kind(
-        train_and_measure, COUNTING, dict.fromkeys(("test_loss", "accuracy"), AMPLIFIED), beginning=train_beginning
+        train_and_measure,
+        COUNTING,
+        dict.fromkeys(("test_loss", "accuracy"), AMPLIFIED),
+        beginning=train_beginning,
     )
 
     experiment: str
