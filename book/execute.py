@@ -12,14 +12,14 @@ import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
+import execution
 import nbformat
+from execution import execute
 from filelock import FileLock
+from parameters import profile_values
 from tqdm import tqdm
 
 from attention_book import paths
-from attention_book.command_line import execution
-from attention_book.command_line.execution import execute
-from attention_book.command_line.parameters import profile_values
 from attention_book.command_line.printing import docstring_of, print_anything
 from attention_book.experiments import PROFILES
 from attention_book.render.style import FIGURE_INFO, SVG

@@ -7,6 +7,7 @@ files are written before Sphinx reads the pages.
 import json
 import re
 import shlex
+import sys
 from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
@@ -21,7 +22,6 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from attention_book import paths
-from attention_book.command_line.parameters import assignments, format_value, profile_values, published_values
 from attention_book.experiments import grid
 from attention_book.experiments.results import cell_rows, folder_of, stored_folder
 from attention_book.render.figure_data import READOUT
@@ -29,6 +29,9 @@ from attention_book.render.layout import WIDE_TYPE
 from attention_book.render.style import FIGURE_INFO, PNG, SVG
 from attention_book.store.provenance import environment
 from attention_phases.records import canonical
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of `parameters`
+from parameters import assignments, format_value, profile_values, published_values
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the sources
 OUTPUT = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources

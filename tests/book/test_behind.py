@@ -15,8 +15,8 @@ import reference
 from cases import cases
 from download import strip
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from parameters import profile_values
 
-from attention_book.command_line.parameters import profile_values
 from attention_book.experiments.results import STORE_NAME
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_book.render.style import PNG

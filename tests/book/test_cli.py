@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from answers import only_object
 from cases import cases
+from parameters import published_values
 from test_options import OPTIONS, SUBPARSERS
 
 from attention_book.command_line import commands, printing
-from attention_book.command_line.parameters import published_values
 from attention_book.experiments import GRIDS, results, verification
 from attention_book.experiments.students import STUDENTS, StudentCell
 from attention_book.paths import ROOT

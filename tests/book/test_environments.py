@@ -18,17 +18,18 @@ from pathlib import Path
 from unittest.mock import Mock
 from uuid import UUID
 
+import execution
 import numba
 import numpy as np
 import pytest
 import torch
 from cases import case_text, cases, write_files
 from numba.core import caching
+from parameters import notebook_of, profile_values, published_values
 from test_notebooks import COMPARING
 
-from attention_book.command_line import commands, execution
+from attention_book.command_line import commands
 from attention_book.command_line import main as cli
-from attention_book.command_line.parameters import notebook_of, profile_values, published_values
 from attention_book.experiments import own
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store import provenance
@@ -331,7 +332,8 @@ from pathlib import Path
 import behind
 import execute as command
 from attention_book import paths
-from attention_book.command_line import execution, main as cli
+import execution
+from attention_book.command_line import main as cli
 
 cli.readable_text = lambda result: chr(0x3c9)
 cli.main(["figures"])

@@ -14,8 +14,7 @@ import reference
 from cases import cases
 from nbformat.v4 import new_code_cell, new_output
 from pages import Page
-
-from attention_book.command_line.parameters import (
+from parameters import (
     format_value,
     notebook_of,
     profile_values,
@@ -23,6 +22,7 @@ from attention_book.command_line.parameters import (
     shell_values,
     with_banner,
 )
+
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.markup import COMPARISON
 from attention_book.store.parquet import load

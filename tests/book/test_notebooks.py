@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import execute as command
+import execution
 import nbformat
 import pytest
 import scorecard
@@ -17,7 +18,6 @@ from cases import case_text, write_files
 from filelock import FileLock
 
 from attention_book import paths
-from attention_book.command_line import execution
 from attention_phases.errors import BadInput, NotebookError
 
 pytestmark = pytest.mark.slow

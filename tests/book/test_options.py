@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 
 import authors_tables
+import execution
 import pytest
 from answers import only_object
 from cases import cases
 
-from attention_book.command_line import execution, printing
 from attention_book.command_line import main as cli
+from attention_book.command_line import printing
 from attention_book.experiments import grid, own, results, verification
 from attention_book.paths import stored_table
 from attention_book.store.parquet import load

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import execution
 import nbformat
 import pytest
 import reference
@@ -10,7 +11,6 @@ from cases import cases, write_files
 from nbformat.v4 import new_output
 from test_notebooks import TEXT as PAGE
 
-from attention_book.command_line import execution
 from attention_book.experiments import results
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import load
@@ -78,7 +78,7 @@ SUITE = """
 import pathlib, pytest, sys
 import attention_book.paths
 import reference
-from attention_book.command_line import execution
+import execution
 
 folder = pathlib.Path({folder!r})
 attention_book.paths.NOTEBOOKS, execution.KEPT_FOLDER, reference.FOLDER = folder, folder / "kept", folder / "reference"

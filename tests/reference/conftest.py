@@ -12,8 +12,8 @@ from pathlib import Path
 import kernels
 import reference
 from nbval.plugin import IPyNbCell, IPyNbFile
+from parameters import profile_values
 
-from attention_book.command_line.parameters import profile_values
 from attention_book.experiments.results import STORE_NAME
 from attention_book.paths import NOTEBOOKS
 

@@ -17,15 +17,15 @@ from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 
+import execution
 import nbformat
 import pytest
 from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
+from parameters import notebook_of, with_banner
 
 from attention_book import paths
 from attention_book.analysis import thresholds
-from attention_book.command_line import execution
-from attention_book.command_line.parameters import notebook_of, with_banner
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.figure_data import READOUT
 from attention_book.render.layout import WIDE_TYPE

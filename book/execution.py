@@ -13,19 +13,20 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import nbformat
 import papermill
+import parameters
 from papermill.exceptions import PapermillExecutionError
+from parameters import check_values, notebook_of, profile_values, shell_values, with_banner
 from traitlets.config import Config
 
+from attention_book import paths
+from attention_book.experiments import PROFILES
+from attention_book.experiments.results import stored_folder
+from attention_book.store.sweep import bar_or_lines, one_line
 from attention_phases.errors import BadInput, NotebookError, check_choice
-
-from .. import paths
-from ..experiments import PROFILES
-from ..experiments.results import stored_folder
-from ..store.sweep import bar_or_lines, one_line
-from .parameters import check_values, notebook_of, profile_values, shell_values, with_banner
 
 KEPT_FOLDER = paths.ROOT / "_build" / "executed"  # contains a folder for each profile
 # This is the largest number of bytes in the name of the temporary folder for sockets, because some systems allow only
@@ -126,10 +127,10 @@ def _run(path, text, values, bar):
 def fingerprint(text, values):
     """Return a hash of everything that an executed notebook depends on."""
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
-    library = sorted((paths.ROOT / "src").rglob("*.py"))
+    code = [Path(__file__), Path(parameters.__file__), *sorted((paths.ROOT / "src").rglob("*.py"))]
     folders = {paths.DATA, *filter(None, map(stored_folder, PROFILES))}
     stored = sorted(path for folder in folders for path in folder.glob("*.parquet"))
-    for path in [text, *library, *stored, paths.ROOT / "constraints.txt"]:
+    for path in [text, *code, *stored, paths.ROOT / "constraints.txt"]:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -15,11 +15,11 @@ from html import escape
 import jupytext
 from nbformat.v4 import new_markdown_cell
 
+from attention_book.command_line.commands import parse_value, texts_of
+from attention_book.experiments import PROFILES
+from attention_book.paths import read_edited
+from attention_book.render.markup import COMPARISON
 from attention_phases.errors import BadInput, NotebookError, check_choice
-
-from ..experiments import PROFILES
-from ..paths import read_edited
-from ..render.markup import COMPARISON
 
 HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^# .*$)", re.MULTILINE)  # the heading of a page, with its label
 
@@ -103,29 +103,6 @@ def shell_values(text, settings):
     texts = {name for name, value in published.items() if isinstance(value, str)}
     typed = {name: value if name in texts else parse_value(value) for name, value in values.items()}
     return check_values(text, typed, fixed=["profile"])
-
-
-def texts_of(settings):
-    """Split settings of the form "name=value" into a dictionary of strings."""
-    values = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise BadInput("set", setting, "of the form name=value")
-        if name in values:
-            raise BadInput(f"{name} is set more than once")
-        values[name] = value
-    return values
-
-
-def parse_value(text):
-    """Parse a string as a Python literal or as a matrix "a,b;c,d", or else return it unchanged."""
-    try:
-        if ";" in text:
-            return [ast.literal_eval(f"[{row}]") for row in text.split(";")]
-        return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # errors that `literal_eval` may raise
-        return text
 
 
 def format_value(value):
