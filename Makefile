@@ -106,7 +106,7 @@ validate: $(READY)  ## execute one notebook, then run it again and compare (NAME
 	$(BIN)/python -m pytest --nbval $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
 
 reference: $(READY)  ## keep what notebooks and pages say now as what `make test` expects; NAME=... for one, or for records
-	$(BIN)/python tests/reference/reference.py $(NAME)
+	PYTHONPATH=book $(BIN)/python tests/reference/reference.py $(NAME)
 
 notebooks: $(READY)  ## write the .ipynb beside each text; of an edited pair the newer side counts
 	$(BIN)/jupytext --quiet --sync notebooks/*.md

@@ -9,8 +9,10 @@ import jupytext
 import matplotlib.pyplot as plt
 
 import attention_book
-from attention_book.paths import NOTEBOOKS
+from attention_book.paths import NOTEBOOKS, ROOT
 
+NAMES = (ROOT / "src/attention_book/__init__.pyi").read_text(encoding="utf-8")  # the names that notebooks read
+MODULES = [place for place in re.findall(r"from \.([\w.]+) import", NAMES) if place != "render"]  # without packages
 SCOPES = ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 
@@ -30,7 +32,7 @@ class Page:
 
     def __init__(self, name, **given):
         self._name, self._ran, self.quoted = name, {}, {}
-        of_book = {name: given.pop(name) for name in attention_book.MODULES if name in given}
+        of_book = {name: given.pop(name) for name in dir(attention_book) if name in given}
         self._given = {"book": Book(quote=self._quote, **of_book), **given}
 
     def _quote(self, *several, **numbers):

@@ -28,8 +28,7 @@ from numba.core import caching
 from parameters import notebook_of, profile_values, published_values
 from test_notebooks import COMPARING
 
-from attention_book.command_line import commands
-from attention_book.command_line import main as cli
+from attention_book.command_line import commands, main as cli
 from attention_book.experiments import own
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store import provenance
@@ -62,7 +61,7 @@ def test_constants_that_tests_replace_are_as_before(compare):
     tests = "".join(python_files("tests").values())
     replaced = {*re.findall(r'setattr\((?:\w+, "|"[\w.]+\.)([A-Z_]{3,})"', tests)}
     lines = []
-    for path, text in sorted(python_files("src", "book/_ext", "data", ".github").items()):
+    for path, text in sorted(python_files("src", "book", "data", ".github").items()):
         for node in tree_of(text).body:
             names = re.findall(r"\w+", " ".join(map(ast.unparse, getattr(node, "targets", ()))))
             if replaced & {*names}:
@@ -237,7 +236,7 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
     assert profile_values(tmp_path / "minima.md", "smoke") == {"profile": "smoke"}
     (tmp_path / "mine.toml").write_text("alpha = [1.0, 2.0]\nd = 20\n", encoding="utf-8-sig")
     assert len(own.own_cells(own.read_grid(tmp_path / "mine.toml"), "mine")) == 8
-    sources = "".join(python_files("src").values())
+    sources = "".join(python_files("src", "book").values())
     # These functions would treat the mark as text.
     assert "jupytext.read(" not in sources and "tomllib.load(" not in sources
 
@@ -319,7 +318,7 @@ def test_help_needs_no_docstrings(run, monkeypatch):
     for thing in (cli, *filter(isfunction, vars(commands).values())):
         monkeypatch.setattr(thing, "__doc__", None)
     assert run("--help") == kept
-    trees = map(tree_of, python_files("src").values())
+    trees = map(tree_of, python_files("src", "book").values())
     assert not any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
 
 

@@ -5,8 +5,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from attention_phases import Architecture, BadInput, Task, linear_baseline, solve, train
 from attention_phases.amp.recovery import recover

@@ -14,8 +14,7 @@ import pytest
 from answers import only_object
 from cases import cases
 
-from attention_book.command_line import main as cli
-from attention_book.command_line import printing
+from attention_book.command_line import main as cli, printing
 from attention_book.experiments import grid, own, results, verification
 from attention_book.paths import stored_table
 from attention_book.store.parquet import load

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+import pages
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from built import DESK, FRAMES, HERE, HTML, MOVED, PAGES, PHONE, SHIFTS
@@ -22,7 +23,7 @@ MODULES = [
     for path in source.rglob("*.py")
 ]
 API = {name.removesuffix(".__init__") for name in MODULES} | {attention_book.grid.__module__}
-API |= {f"attention_book.{place}" for place in attention_book.NAMES if place != "experiments"}
+API |= {f"attention_book.{place}" for place in pages.MODULES if place != "experiments"}
 
 # Widths of pictures, and font sizes of words that scripts draw.
 PICTURES = """() => [...document.querySelectorAll(".bd-article img:not(.gallery *)")].filter(image =>

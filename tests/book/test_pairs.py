@@ -10,6 +10,7 @@ import jupytext
 import nbformat
 import pytest
 from jupytext.cli import jupytext as shell
+from pages import NAMES
 
 import attention_book
 from attention_book.paths import NOTEBOOKS, ROOT
@@ -110,8 +111,8 @@ def test_code_has_the_form_and_the_style_of_src(python, tmp_path):
 
 
 def test_every_name_for_notebooks_is_there_and_of_one_module():
-    names = [name for some in attention_book.NAMES.values() for name in some.split()]
-    assert len(names) == len(set(names)) and all(hasattr(attention_book, name) for name in names)
+    names = re.findall(r"(\w+) as \1", NAMES)
+    assert sorted(names) == dir(attention_book) and all(hasattr(attention_book, name) for name in names)
     assert not hasattr(attention_book, "nothing")
 
 

@@ -10,8 +10,7 @@ import pytest
 import scorecard
 import seen
 from cases import cases
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from attention_book import published as paper
 from attention_book.experiments.audit.authors_rule import Coarse, rule_baseline, solve_coarsely

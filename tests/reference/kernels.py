@@ -6,13 +6,12 @@ from importlib.metadata import EntryPoint
 from multiprocessing import get_context
 
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
-
-from attention_book import NAMES
+from pages import MODULES
 
 SERVER = get_context("forkserver")
 SERVER.set_forkserver_preload(
     ["ipykernel.kernelapp", "matplotlib_inline.backend_inline", "myst_nb", "scipy.stats", "attention_phases.training"]
-    + [f"attention_book.{name}" for name in ("render.style", *NAMES)]
+    + [f"attention_book.{name}" for name in ("render.style", *MODULES)]
 )
 
 

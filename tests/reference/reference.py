@@ -1,6 +1,6 @@
 """What the notebooks say at smoke size, kept in git: nbval executes each notebook once and compares with this.
 
-    python tests/reference/reference.py          (make reference)
+    PYTHONPATH=book python tests/reference/reference.py          (make reference)
 
 A reference holds, for each code cell, the words of its tables, and of its figures the data and all that is seen. It
 must say the same on every machine. What amplifies rounding, such as a training, is therefore not repeated here: the

@@ -10,7 +10,7 @@ from cases import cases
 from attention_book.paths import ROOT
 
 SCIENCE = ROOT / "src/attention_phases"
-NEEDED = {"numba", "numpy", "pandas", "scipy", "torch"}
+NEEDED = {"lazy_loader", "numba", "numpy", "pandas", "scipy", "torch"}
 # Layers from the bottom to the top. A package imports only from lower layers, so theory and training are independent.
 FLOOR = {room: floor for floor, (rooms,) in enumerate(cases("floors")) for room in rooms.split()}
 

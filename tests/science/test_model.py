@@ -4,8 +4,7 @@ import definition
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from test_structure import TASKS
 
 from attention_book.experiments.paper.fig07 import fit_both_linear

@@ -33,7 +33,7 @@ def of_risk(change):
     return risk
 
 
-NAMES = {name: getattr(attention_phases, name) for name in attention_phases.__all__}
+NAMES = {name: getattr(attention_phases, name) for name in dir(attention_phases)}
 NAMES |= {"one_step": one_step, "optimal": optimal, "recover": recover, "start_weights": start_weights}
 NAMES |= {"canonical": canonical, "grid": grid, "parse_letters": parse_letters}
 NAMES |= {"np": np, "plt": plt, "torch": torch, "style": style, "sweep": sweep, "SimpleNamespace": SimpleNamespace}

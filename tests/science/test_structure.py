@@ -10,8 +10,7 @@ import torch
 from attention_phases import Architecture, Task
 from attention_phases.amp.message_passing import iterate, limiting_data, start_state
 from attention_phases.beyond.curvature import hessian
-from attention_phases.model import sentences, two_tokens
-from attention_phases.model import weights as weights_of
+from attention_phases.model import sentences, two_tokens, weights as weights_of
 from attention_phases.model.prediction_error import general_test_error
 from attention_phases.task import variances
 from attention_phases.training import fit, start_weights

@@ -40,11 +40,9 @@ class TrainingSet(Protocol):
     @property
     def d(self) -> int:
         """The embedding dimension, by which the risk is divided to give the training loss."""
-        ...
 
     def double(self) -> Any:
         """Return a copy in float64, with which L-BFGS continues if rounding in float32 has stopped the minimisation."""
-        ...
 
 
 class Risk(Protocol):

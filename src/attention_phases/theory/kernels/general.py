@@ -71,11 +71,9 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
     hessian[:, :] = 0.0
     gauss[:, :] = 0.0
     for a in range(count):
-        mean = 0.0
-        spread = 0.0
+        mean = spread = 0.0
         for b in range(count):
-            f = 0.0
-            k = 0.0
+            f = k = 0.0
             for c in range(count):
                 f += C[b, c] * (S[a, c] - Y[a, c])
                 k += C[b, c] * S[a, c]
@@ -107,8 +105,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
             for b in range(count):
                 gradient[i] += u[0, a, b] * D[b, i]
             for c in range(count):
-                first = 0.0
-                second = 0.0
+                first = second = 0.0
                 for b in range(count):
                     first += curvature[0, b, c] * D[b, i]
                     second += curvature[1, b, c] * D[b, i]
@@ -179,8 +176,7 @@ def descend(h, known, w, Y, C, M, A, work):
                 gauss[i, j] += A[i, j]
         if not solve_positive(hessian, gradient, step):
             solve_positive(gauss, gradient, step)
-        size = 0.0
-        slope = 0.0
+        size = slope = 0.0
         for i in range(n):
             size += step[i] * step[i]
             slope += gradient[i] * step[i]
