@@ -2,7 +2,7 @@
 
     python book/execute.py --profile paper
 
-Executed notebooks are kept for each profile. A notebook is executed anew if its text, its parameters, the library, the
+Executed notebooks are kept for each profile. A notebook is executed anew if its text, its parameters, the code, the
 stored results or the pinned versions have changed.
 """
 

@@ -13,13 +13,11 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import nbformat
 import papermill
-import parameters
 from papermill.exceptions import PapermillExecutionError
-from parameters import check_values, notebook_of, profile_values, shell_values, with_banner
+from parameters import check_values, notebook_of, notebooks, profile_values, shell_values, with_banner
 from traitlets.config import Config
 
 from attention_book import paths
@@ -127,7 +125,8 @@ def _run(path, text, values, bar):
 def fingerprint(text, values):
     """Return a hash of everything that an executed notebook depends on."""
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
-    code = [Path(__file__), Path(parameters.__file__), *sorted((paths.ROOT / "src").rglob("*.py"))]
+    scripts = [paths.ROOT / "book" / name for name in ("execution.py", "parameters.py")]
+    code = [*scripts, *sorted((paths.ROOT / "src").rglob("*.py")), *sorted((paths.ROOT / "src").rglob("*.pyi"))]
     folders = {paths.DATA, *filter(None, map(stored_folder, PROFILES))}
     stored = sorted(path for folder in folders for path in folder.glob("*.parquet"))
     for path in [text, *code, *stored, paths.ROOT / "constraints.txt"]:
@@ -171,7 +170,7 @@ def run_figure(name, profile, settings, folder, quiet):
 
     Returns the paths `notebook`, `page`, `svg` and `csv`, and the `parameters` of the run.
     """
-    texts = paths.notebooks()
+    texts = notebooks()
     by_file = {text.stem: short for short, text in texts.items()}
     text = texts[check_choice("figure", by_file.get(name, name), tuple(texts))]
     sizes, changes = profile_values(text, profile), shell_values(text, settings)

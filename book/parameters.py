@@ -1,4 +1,4 @@
-"""The parameters of a notebook: their values in the published book, in a profile, or on the command line.
+"""Notebooks by name, and their parameters: the values in the published book, in a profile, or on the command line.
 
 Names and types are checked before a notebook runs. The code that uses a value, such as `Task`, checks whether it is
 allowed. A page with other values names them in a banner. It shows only figures and tables, because all sentences of the
@@ -15,13 +15,34 @@ from html import escape
 import jupytext
 from nbformat.v4 import new_markdown_cell
 
-from attention_book.command_line.commands import parse_value, texts_of
+from attention_book import paths
+from attention_book.command_line.settings import parse_value, texts_of
 from attention_book.experiments import PROFILES
-from attention_book.paths import read_edited
 from attention_book.render.markup import COMPARISON
 from attention_phases.errors import BadInput, NotebookError, check_choice
 
 HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^# .*$)", re.MULTILINE)  # the heading of a page, with its label
+
+
+def notebook_name(text):
+    """Return the short name of a notebook file, such as "fig02" for "fig02_slice.md".
+
+    A notebook that is not about a figure or a table of the paper has the name of its file.
+
+    text: Path of the notebook.
+    """
+    numbered = re.match(r"((fig|table)\d+)_", text.stem)
+    return numbered[1] if numbered else text.stem
+
+
+def notebooks():
+    """Return a dictionary of all notebook files, with their short names as keys.
+
+    The figures and tables of the paper come first.
+    """
+    paths.checkout()
+    texts = sorted(paths.NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
+    return {notebook_name(text): text for text in texts}
 
 
 def notebook_of(text, changes=None):
@@ -30,7 +51,7 @@ def notebook_of(text, changes=None):
     With the published values, cells with the tag "changed-only" are left out. With other values, cells with the tag
     "published-only" are left out instead.
     """
-    notebook = jupytext.reads(read_edited(text), ".md")
+    notebook = jupytext.reads(paths.read_edited(text), ".md")
     other = "published-only" if changed_values(text, changes or {}) else "changed-only"
     notebook.cells = [cell for cell in notebook.cells if other not in cell.metadata.get("tags", ())]
     return notebook
@@ -38,7 +59,7 @@ def notebook_of(text, changes=None):
 
 def published_values(text):
     """Return a dictionary of a notebook's parameters, with the values that they have in the published book."""
-    sources = _parameter_cells(read_edited(text))
+    sources = _parameter_cells(paths.read_edited(text))
     if len(sources) != 1:
         raise NotebookError(f"{text.name}: {len(sources)} cells have the tag parameters, but one is needed")
     values = assignments(sources[0])
@@ -65,7 +86,7 @@ def profile_values(text, profile):
     The values are the name of the profile, and sizes from the file "profiles.toml".
     """
     check_choice("profile", profile, PROFILES)
-    tables = tomllib.loads(read_edited(text.with_name("profiles.toml")))
+    tables = tomllib.loads(paths.read_edited(text.with_name("profiles.toml")))
     texts = sorted(path.stem for path in text.parent.glob("*.md"))
     for name, sizes in tables.items():  # a table for which there is no notebook probably has a misspelt name
         check_choice("profile of profiles.toml", name, PROFILES)

@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 import attention_book
 from attention_book.paths import NOTEBOOKS, ROOT
 
-NAMES = (ROOT / "src/attention_book/__init__.pyi").read_text(encoding="utf-8")  # the names that notebooks read
-MODULES = [place for place in re.findall(r"from \.([\w.]+) import", NAMES) if place != "render"]  # without packages
+NAMES = (ROOT / "src/attention_book/__init__.pyi").read_text(encoding="utf-8")  # all names that notebooks read
+MODULES = [place for place in re.findall(r"from \.([\w.]+) import", NAMES) if place != "render"]
 SCOPES = ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 

@@ -31,7 +31,7 @@ from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of `parameters`
-from parameters import assignments, format_value, profile_values, published_values
+from parameters import assignments, format_value, notebook_name, profile_values, published_values
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the sources
 OUTPUT = "book/_executed"  # folder of the book's notebooks; a single page has its notebook at the top of its sources
@@ -126,7 +126,7 @@ def parameters(notebook, text):
             values |= assignments(cell.source)
     usual = published_values(text) | profile_values(text, values["profile"])
     changes = {name: value for name, value in values.items() if value != usual[name]}
-    return values, f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{_set(changes)}"
+    return values, f"attention-phases figure {notebook_name(text)} --profile {values['profile']}{_set(changes)}"
 
 
 def _cell_changes(name, profile, changes):

@@ -1,4 +1,4 @@
-"""Folders and files of the checkout, and the names of its notebooks.
+"""Folders and files of the checkout.
 
 The package is an editable install of a checkout, so that its files are found from the place of this module.
 """
@@ -42,27 +42,6 @@ def stored_table(name):
         checkout()
         raise StoreError(f"{path}: missing; attention-phases sweep {name} --profile paper computes it")
     return path
-
-
-def notebook_name(text):
-    """Return the short name of a notebook file, such as "fig02" for "fig02_slice.md".
-
-    A notebook that is not about a figure or a table of the paper has the name of its file.
-
-    text: Path of the notebook.
-    """
-    numbered = re.match(r"((fig|table)\d+)_", text.stem)
-    return numbered[1] if numbered else text.stem
-
-
-def notebooks():
-    """Return a dictionary of all notebook files, with their short names as keys.
-
-    The figures and tables of the paper come first.
-    """
-    checkout()
-    texts = sorted(NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
-    return {notebook_name(text): text for text in texts}
 
 
 def read_edited(path):

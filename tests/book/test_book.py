@@ -20,9 +20,9 @@ from built import HERE, HTML, PHONE, opening
 from cases import case_text, cases
 from dark import MAPS
 from pages import Page
+from parameters import notebooks
 from scipy.special import logit, softmax
 
-from attention_book.paths import notebooks
 from attention_phases import Task, histogram, test_error
 from attention_phases.histogram import transformer as tf
 

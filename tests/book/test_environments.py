@@ -176,7 +176,7 @@ def installed(tmp_path_factory):
 
 @pytest.mark.slow
 def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_cannot(installed):
-    lacking = {"sweep": "sweep --grid mine.toml --quiet", "figure": "figure fig02 --quiet"}
+    lacking = {"sweep": "sweep --grid mine.toml --quiet"}
     lacking |= {f"attention_book.{name}": f"from attention_book import {name}" for name in ("sweep", "style")}
     threshold = "threshold --points 16 --scrambles 4 --json"
     version, (code, answer, said), *missing = installed("--version", threshold, *lacking.values(), without=True)
@@ -185,7 +185,7 @@ def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_ca
     for command, (*ended, said) in zip(lacking, missing, strict=True):
         needs = rf"{command} needs \w+, which is not installed: pip install -e '.\[book\]', .*\n"
         assert ended == [1, ""] and re.fullmatch(needs, said)
-    for *ended, said in installed("figures --quiet", "verify --quiet", "sweep fig02 --quiet"):
+    for *ended, said in installed("figures --quiet", "figure fig02 --quiet", "verify --quiet", "sweep fig02 --quiet"):
         assert ended == [1, ""] and re.fullmatch("this needs a checkout of the book, .*\n", said)
 
 

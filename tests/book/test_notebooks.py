@@ -24,14 +24,14 @@ pytestmark = pytest.mark.slow
 
 TEXT = case_text("page.md")
 FAILING = TEXT.replace("print(size)", "print(size)\nraise ArithmeticError()")
+INPUTS = ["src/lib.py", "src/lib.pyi", "book/execution.py", "book/parameters.py", "data/fig.parquet", "constraints.txt"]
 
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """Return a small checkout with one notebook, one library file, one data file, pins and profiles."""
+    """Return a small checkout with one notebook, its profiles, and the other files on which its results depend."""
     write_files(tmp_path, {"notebooks/page.md": TEXT, "notebooks/profiles.toml": "[smoke.page]\nsize = 3\n"})
-    others = {"src/library.py": "VALUE = 1\n", "data/fig.parquet": "stored", "constraints.txt": "numpy==2.0.0\n"}
-    write_files(tmp_path, others)
+    write_files(tmp_path, dict.fromkeys(INPUTS, "stored"))
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     monkeypatch.setattr(paths, "DATA", tmp_path / "data")
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
@@ -147,7 +147,7 @@ def test_executed_again_only_when_an_input_changed_to_the_same_file_and_what_fai
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"])
+@pytest.mark.parametrize("name", ["notebooks/page.md", *INPUTS])
 def test_every_input_is_in_the_fingerprint(checkout, name):
     before = execution.fingerprint(checkout / "notebooks/page.md", {"size": 3})
     with (checkout / name).open("a", encoding="utf-8") as file:

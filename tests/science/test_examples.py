@@ -49,4 +49,4 @@ def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_n
     code += "; import attention_phases.theory; print('torch' in sys.modules)"
     assert python("-c", code).stdout == "set()\nFalse\n"
     with pytest.raises(AttributeError, match="attention_phases attribute trian"):
-        getattr(attention_phases, "trian")  # noqa: B009
+        getattr(attention_phases, "trian")  # noqa: B009  # a type checker knows that the name is missing

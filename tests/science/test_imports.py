@@ -45,7 +45,7 @@ def bound(path):
 
 def test_no_name_is_bound_to_two_things():
     values = defaultdict(set)
-    for path in sorted((ROOT / "src").rglob("*.py")):
+    for path in [*(ROOT / "src").rglob("*.py"), ROOT / "book/execution.py", ROOT / "book/parameters.py"]:
         for name, value in bound(path):
             values[name].add(value)
     assert len(values) > 300

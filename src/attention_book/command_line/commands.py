@@ -4,9 +4,7 @@ A command imports what it needs when it runs, so that --help and bad options are
 of a result is one line that says what failed. Everything else is shown.
 """
 
-import ast
 import sys
-from importlib import import_module
 from pathlib import Path
 
 from attention_phases.errors import BadInput, ResultError
@@ -14,8 +12,9 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
 from ..experiments import grid
-from ..paths import checkout
+from ..paths import checkout, title
 from ..store.sweep import progress
+from .settings import parse_value, texts_of
 
 
 def threshold(options):
@@ -102,7 +101,9 @@ def published(options):
     """
     from ..analysis.comparisons import summary
 
-    authors_tables = _import_script("data", "authors_tables")
+    sys.path.insert(0, str(checkout() / "data"))  # for the import of `authors_tables`, which is in this folder
+    import authors_tables
+
     compared, lacking = authors_tables.compare_tables(options.folder)
     if options.out:
         authors_tables.write_comparison(compared, options.out)
@@ -125,8 +126,10 @@ def figure(options):
 
     JSON: parameters, notebook, page, svg, csv.
     """
+    sys.path.insert(0, str(checkout() / "book"))  # for the import of `execution`, which is in this folder
+    import execution
+
     folder = options.out or Path("_build", "figures", options.name)
-    execution = _import_script("book", "execution")
     return execution.run_figure(options.name, options.profile, options.set, folder, options.quiet)
 
 
@@ -135,46 +138,12 @@ def figures(options):
 
     JSON: figures, each with figure (its name), notebook, title, and parameters (the names that `figure --set` accepts).
     """
-    from ..paths import notebooks, title
+    sys.path.insert(0, str(checkout() / "book"))  # for the import of `parameters`, which is in this folder
+    from parameters import notebooks, published_values
 
-    rows, published_values = [], _import_script("book", "parameters").published_values
+    rows = []
     for name, text in notebooks().items():
         parameters = [parameter for parameter in published_values(text) if parameter != "profile"]
         about = title(text.read_text(encoding="utf-8"))
         rows.append({"figure": name, "notebook": f"notebooks/{text.name}", "title": about, "parameters": parameters})
     return {"figures": rows}
-
-
-def _import_script(folder, name):
-    """Import a module from a folder of the checkout that is not part of the package.
-
-    Raises `StoreError` if there is no checkout.
-    """
-    sys.path.insert(0, str(checkout() / folder))
-    return import_module(name)
-
-
-# The values of the option --set
-
-
-def texts_of(settings):
-    """Split settings of the form "name=value" into a dictionary of strings."""
-    values = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise BadInput("set", setting, "of the form name=value")
-        if name in values:
-            raise BadInput(f"{name} is set more than once")
-        values[name] = value
-    return values
-
-
-def parse_value(text):
-    """Parse a string as a Python literal or as a matrix "a,b;c,d", or else return it unchanged."""
-    try:
-        if ";" in text:
-            return [ast.literal_eval(f"[{row}]") for row in text.split(";")]
-        return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # errors that `literal_eval` may raise
-        return text
