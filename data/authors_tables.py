@@ -42,7 +42,7 @@ import pandas as pd
 from columns import entries_in
 
 from attention_book.analysis.comparisons import CELL, LOSSES, OVERLAPS, SQUARES, encodings, ours, standard_scores
-from attention_book.analysis.instances import GAPS, error_ratio
+from attention_book.analysis.instances import GAPS
 from attention_book.analysis.thresholds import crossing, curve, last_fall
 from attention_book.experiments.audit.authors_rule import rule_step
 from attention_book.experiments.students import StudentCell
@@ -257,7 +257,7 @@ def thresholds(published, rows):
                 continue
             ours = {name: crossing(GAPS[kind](some)) for name, some in same.groupby("optimizer")}
             for name, own in (ours | {"theory": Measured(*theory.loc[omega])}).items():
-                z = error_ratio(own.value - theirs.value, own.error, theirs.error)
+                z = (own.value - theirs.value) / np.hypot(own.error, theirs.error)
                 scores.append((matrix, omega, kind, name, *own, round(z, 2)))
     columns = ["matrix", "omega", "quantity", "optimizer", "ours", "ours_error", "z"]
     frame = pd.DataFrame(scores, columns=columns).assign(form="tied", sigma=0.5, lam=0.01, d=1000)

@@ -129,13 +129,13 @@ def _name(row):
 
 
 def document(frame, provenance):
-    """Return `gather` as data in the schema `book/_static/scorecard.schema.json`.
+    """Return `gather` as data in the schema `book/scorecard.schema.json`.
 
     provenance: `commit` (None outside a checkout), `profile` and `data` (digest of the stored results).
     """
     records = frame.astype({"published_n": "Int64"}).astype(object).where(frame.notna(), None).to_dict("records")
     return {
-        "$schema": "../_static/scorecard.schema.json",  # relative to the page
+        "$schema": "scorecard.schema.json",  # relative to the page
         "limit": LIMIT,
         "reasons": [{"number": i, "name": name} for name, i in NUMBERS.items()],
         "verdicts": {verdict: int((frame["verdict"] == verdict).sum()) for verdict in VERDICTS},

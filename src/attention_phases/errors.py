@@ -1,6 +1,7 @@
 """Exceptions with one-line messages, and functions that check arguments."""
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from math import isfinite
@@ -62,16 +63,14 @@ def as_number(value: Any) -> Any:
     return number
 
 
-def check_real(name: str, value: object, allowed: str, holds: Callable[[float], bool]) -> float:
+def check_real(name: str, value: Any, allowed: str, holds: Callable[[float], bool]) -> float:
     """Return `value` as a finite float if ``holds(value)`` is true; raise `BadInput` otherwise."""
     # NaN fails every comparison, and no parameter may be infinite.
     value = as_number(value)
-    if isinstance(value, bool) or not isinstance(value, Real):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (is_number and abs(value) <= sys.float_info.max and holds(float(value))):  # pyright: ignore[reportOperatorIssue]
         raise BadInput(name, value, allowed)
-    number = float(value)
-    if not abs(number) < float("inf") or not holds(number):
-        raise BadInput(name, value, allowed)
-    return number
+    return float(value)
 
 
 def check_positive(name: str, value: object) -> float:

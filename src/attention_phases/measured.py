@@ -23,6 +23,7 @@ class Measured(NamedTuple):
 
     value: float  #: any number
     error: float  #: at least 0
+    __mul__ = __rmul__ = None  # otherwise twice a value would be a tuple of four numbers
     __next__ = None  # otherwise pandas would print a value with its error as a list
 
     @classmethod

@@ -43,7 +43,7 @@ def usual_points(purpose: str, fast: bool = True) -> int:
 _thread_pool = cache(ThreadPoolExecutor)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=4, typed=True)  # so that 256.0 is refused even after 256
 def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dimensions: int = 4) -> np.ndarray:
     """Return independently scrambled Sobol points, mapped to standard normal variables.
 

@@ -3,7 +3,7 @@
 Tokens can have structure: directions with different variances, and clusters (Assumptions 4.1 and C.1).
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from math import inf, isclose, sqrt
 from operator import add
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import BadInput, as_number, check_positive, check_real, check_several
+from .errors import LIMITS_NOTE, BadInput, as_number, check_positive, check_real, check_several
 
 MATRICES = {
     "standard": ((0.6, 0.4), (0.4, 0.6)),
@@ -119,7 +119,7 @@ class Task:
             "matrix": _matrix(self.matrix),
             "spectrum": spectrum,
             "clusters": _clusters(self.clusters),
-            "teachers": _teachers(self.teachers),
+            "teachers": tuple(check_positive("teachers", size) for size in check_several("teachers", self.teachers)),
             "density": check_real("density", self.density, "in (0, 1]", lambda v: 0 < v <= 1),
             "l1": check_real("l1", self.l1, "a finite number >= 0", lambda v: v >= 0),
             "encoding": check_positive("encoding", self.encoding),
@@ -134,6 +134,11 @@ class Task:
         The main text of the paper has only these four parameters.
         """
         return any(getattr(self, optional.name) != optional.default for optional in fields(self) if optional.metadata)
+
+    def check_unstructured(self) -> None:
+        """Raise `BadInput` if tokens or teachers have structure. The strength of the encoding may differ from 1."""
+        if replace(self, encoding=1.0).structured:
+            raise BadInput("task", self, "without structure of tokens, teachers or penalty" + LIMITS_NOTE)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -155,11 +160,6 @@ def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
     if value not in (Task.sigma, sigma):
         raise BadInput(f"sigma = {value}: leave sigma out, because the spectrum gives sigma = {sigma:.6g}")
     return sigma
-
-
-def _teachers(value: Any) -> tuple[float, ...]:
-    """Check and return the mean squares of the columns of Q*."""
-    return tuple(check_positive("teachers", size) for size in check_several("teachers", value))
 
 
 def _matrix(value: object) -> tuple:

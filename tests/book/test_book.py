@@ -151,15 +151,12 @@ def test_the_scorecard_shows_its_data(open_page):
 # Single pages
 
 
-UNSEEN = case_text("unseen.js")
-
-
 def unseen(page, svg):
     """Return the lines of a picture that leave their frame above or below, or that a legend covers; maps are not
     tested.
     """
     page.set_content(svg)
-    return {*page.evaluate(UNSEEN.replace("MAPS", repr(", ".join(f"[id^={name}]" for name in MAPS))))}
+    return {*page.evaluate(case_text("unseen.js").replace("MAPS", repr(", ".join(f"[id^={name}]" for name in MAPS))))}
 
 
 # Figures whose frame omits a part on purpose: what diverges, or has only begun, lies outside the frame.

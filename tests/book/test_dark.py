@@ -20,7 +20,6 @@ OTHERS = ["#000000", "#222222", "#8a6fb0"]  # colours that figures use without a
 SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [
     ...pair.querySelectorAll('img')].map(image => [image.alt, image.src.endsWith("-dark.svg"),
     getComputedStyle(image).display, getComputedStyle(image).backgroundColor]))"""
-THEME = "theme => { document.documentElement.dataset.theme = theme }"
 
 
 def contrast(colour):
@@ -152,7 +151,7 @@ def test_a_page_shows_each_figure_for_its_theme_enlarged_too_and_prints_the_ligh
     for theme, media in (("light", "screen"), ("dark", "screen"), ("dark", "print")):
         displayed = ["none", "inline"] if (theme, media) == ("dark", "screen") else ["inline", "none"]
         page.emulate_media(media=media)
-        page.evaluate(THEME, theme)
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
         pairs = page.evaluate(SHOWN)
         assert len(pairs) == figures + 1 > 2
         for pair in pairs:

@@ -118,9 +118,6 @@ def swipe(page, *points):
     page.wait_for_function("() => window.lifted")
 
 
-SCROLLED = case_text("scrolled.js")
-
-
 def test_a_finger_moves_the_circle_by_its_handle_and_scrolls_beside_it(open_page):
     page = open_page(PAGE)
     page.set_viewport_size(PHONE)
@@ -133,7 +130,7 @@ def test_a_finger_moves_the_circle_by_its_handle_and_scrolls_beside_it(open_page
     assert omega > 0.33 and alpha < 0.7 and left == scrolled
     swipe(page, (x - 80, y + 40), (x - 80, y - 60))
     page.wait_for_function("left => scrollY > left + 50", arg=left)
-    page.evaluate(SCROLLED)  # a tap on a page that still moves would only stop the movement
+    page.evaluate(case_text("scrolled.js"))  # a tap on a page that still moves would only stop the movement
     assert place(page) == [omega, alpha]
     swipe(page, (x - 80, y - 60), (x - 80, y - 60))
     assert place(page)[0] < 0.25
@@ -199,16 +196,13 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
     page.close()
 
 
-CLIPBOARD = case_text("clipboard.js")
-
-
 def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_page):
     page, shown = open_page(PAGE), []
     page.on("dialog", lambda dialog: shown.append((dialog.message, dialog.default_value)) or dialog.dismiss())
     page.evaluate(UNFOLD)
     go_on(page, omega=0.35, alpha=1.7, matrix="alternative")
     for given in (None, "denied", "works"):  # pages on plain http have no clipboard
-        page.evaluate(CLIPBOARD, given)
+        page.evaluate(case_text("clipboard.js"), given)
         page.locator(".explorer-copy").click()
     page.get_by_role("button", name="Copied").wait_for()
     page.locator(".explorer-copy", has_text="Copy link").wait_for()

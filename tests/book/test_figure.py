@@ -14,14 +14,7 @@ import reference
 from cases import cases
 from nbformat.v4 import new_code_cell, new_output
 from pages import Page
-from parameters import (
-    format_value,
-    notebook_of,
-    profile_values,
-    published_values,
-    shell_values,
-    with_banner,
-)
+from parameters import format_value, notebook_of, profile_values, published_values, shell_values, with_banner
 
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.markup import COMPARISON

@@ -14,7 +14,7 @@ import execution
 import nbformat
 import pytest
 import scorecard
-from cases import case_text, write_files
+from cases import case_text, cases, write_files
 from filelock import FileLock
 
 from attention_book import paths
@@ -82,19 +82,12 @@ def test_two_notebooks_at_a_time_have_their_parameters_and_work_beside_their_tex
     assert command.main(["--jobs", "0"]) == 2
 
 
-@pytest.mark.parametrize(
-    ("changed", "content", "name", "code", "words"),
-    [
-        ("notebooks/page.md", TEXT.replace("profile =", "sort ="), "page", 1, "page.md profile"),
-        ("notebooks/profiles.toml", "[smoke.page]\nsise = 3\n", "page", 2, "sise page size"),
-        ("notebooks/profiles.toml", "[smoke.pgae]\nsize = 3\n", "page", 2, "pgae page"),
-        ("notebooks/page.md", TEXT, "pgae", 2, "pgae"),
-    ],
-    ids=["no profile", "unknown parameter", "table for no notebook", "unknown notebook"],
-)
-def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, changed, content, name, code, words):
-    (checkout / changed).write_text(content, encoding="utf-8")
-    assert command.main([name, "--profile", "smoke"]) == code
+@pytest.mark.parametrize(("file", "right", "wrong", "name", "code", "words"), cases("unrunnable"))
+def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, file, right, wrong, name, code, words):
+    """A notebook has no profile, a parameter or the notebook of a table is unknown, or the requested notebook is."""
+    text = (checkout / "notebooks" / file).read_text(encoding="utf-8")
+    (checkout / "notebooks" / file).write_text(text.replace(right, wrong), encoding="utf-8")
+    assert command.main([name, "--profile", "smoke"]) == int(code)
     (line,) = capsys.readouterr().err.splitlines()
     assert all(word in line for word in words.split())
     assert not (checkout / "shown").exists()

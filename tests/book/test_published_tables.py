@@ -12,7 +12,6 @@ from pages import stored
 from scipy.stats import norm, t
 
 from attention_book.analysis import comparisons as tables
-from attention_book.command_line.main import main
 from attention_book.paths import stored_table
 from attention_book.published import PublishedNumber
 from attention_book.store.parquet import load
@@ -87,15 +86,13 @@ def checkout(tmp_path, monkeypatch, table, rules):
     return tmp_path
 
 
-def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
+def test_known_files_are_found_and_others_refused_in_a_line(checkout, complaint):
     scaling = checkout / "empirics" / "results_scaling.csv"
     scaling.write_text("another\n", encoding="utf-8")
     with pytest.raises(BadInput, match=r"results_scaling\.csv is not the file of commit 0b867fa"):
         authors.find(checkout, authors.TABLE_FILES)
     scaling.unlink()
-    assert main(["published", str(checkout)]) == 2
-    complaint = capsys.readouterr().err
-    assert complaint.count("\n") == 1 and "it has no results_scaling.csv" in complaint
+    assert "it has no results_scaling.csv" in complaint(2, "published", checkout)
 
 
 def row(**changes):

@@ -53,7 +53,7 @@ def test_its_python_prints_what_it_says(monkeypatch, tmp_path, capsys, in_this_p
 
 
 def agree(printed, said):
-    """Return whether two texts have the same words, and numbers that agree within their errors or to one in the last
+    """Assert that two texts have the same words, and numbers that agree within their errors or to one in the last
     digit.
     """
     assert NUMBER.split(printed)[::3] == NUMBER.split(said)[::3]

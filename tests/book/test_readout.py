@@ -16,7 +16,6 @@ from attention_book.render.figure_data import csv_of, readout_of
 
 BY_NAME = {"#c8553d": "semantic"}
 SHOWS = """([image, wide]) => image.complete && image.naturalWidth > 0 && image.currentSrc.includes("-wide") === wide"""
-TAPPED = "() => { window.taps = 0; addEventListener('click', () => { window.taps += 1; }, true); }"
 
 
 @pytest.fixture
@@ -195,7 +194,7 @@ def test_keys_and_taps_read_a_figure_too(open_page):
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     image = figure.locator("img:visible").bounding_box()
-    page.evaluate(TAPPED)
+    page.evaluate("() => { window.taps = 0; addEventListener('click', () => { window.taps += 1; }, true); }")
     places = ((0.5, False), (0.02, True))  # one place on the curves of a panel, one outside all panels
     for taps, (share, enlarges) in enumerate(places, 1):
         x, y = image["x"] + 0.15 * image["width"], image["y"] + share * image["height"]

@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 import subprocess
+from ast import literal_eval
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
@@ -56,23 +57,12 @@ def fill(store, cells):
 
 def test_structure_changes_the_seed_and_where_there_is_none_it_stays_what_it_was():
     plain = StudentCell("toy", Task(omega=0.4), 2, 10, 3, "gd")
-    structure = {
-        "spectrum": [(0.05, 0.5), (0.45, 0.5, 2, 0)],
-        "clusters": [(0.5, (1, 0)), (0.5, (0, 1), (1, -1))],
-        "teachers": (1.0, 0.5),
-        "density": 0.1,
-        "l1": 0.02,
-    }
-    for name, value in structure.items():
-        cell = replace(plain, task=replace(plain.task, **{name: value}))
+    for name, value in cases("structures"):
+        cell = replace(plain, task=replace(plain.task, **{name: literal_eval(value)}))
         assert cell.rng().random() != plain.rng().random()
     # The record of a stored cell.
-    assert plain.sentences() == {
-        "task": {"omega": 0.4, "sigma": 0.5, "lam": 0.01, "matrix": ((0.6, 0.4), (0.4, 0.6))},
-        "alpha": 2,
-        "d": 10,
-        "seed": 3,
-    }
+    task = {"omega": 0.4, "sigma": 0.5, "lam": 0.01, "matrix": ((0.6, 0.4), (0.4, 0.6))}
+    assert plain.sentences() == {"task": task, "alpha": 2, "d": 10, "seed": 3}
 
 
 @pytest.mark.parametrize("name", GRIDS)

@@ -13,7 +13,7 @@ from scipy import stats
 from attention_book.analysis import arrivals, instances
 from attention_book.analysis.architectures import compare_with_theory, extrapolate
 from attention_book.analysis.arrivals import classify
-from attention_book.analysis.instances import POWERS, error_ratio, intercept, limit, power_limit, root, wilson
+from attention_book.analysis.instances import POWERS, difference_in_errors, intercept, limit, power_limit, root, wilson
 from attention_book.experiments.beyond.control_variates import controls
 from attention_book.experiments.students import CONTROLS
 from attention_phases import Task
@@ -90,9 +90,8 @@ def test_the_response_of_minima_is_that_of_students_that_stayed_and_all_dimensio
 
 
 def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
-    assert error_ratio(0.2, 0.03, 0.04) == pytest.approx(4.0)
-    assert error_ratio(-0.3, 0.1) == pytest.approx(-3.0)
-    assert error_ratio(np.array([1.0, 2.0]), 3.0, np.array([4.0, 0.0])) == pytest.approx([0.2, 2 / 3])
+    rows = {"x": 0.3, "y": 0.1, "x_error": 0.03, "y_error": 0.04}
+    assert difference_in_errors(rows, "x", "y") == pytest.approx(4.0)
 
 
 def test_gaps_have_the_sign_of_the_semantic_student_less_the_other(table):

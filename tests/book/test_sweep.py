@@ -53,14 +53,10 @@ POOLS = ("one process", "two processes", "cluster")
 
 @pytest.fixture
 def pool(request):
-    """Return a function that makes a new context of the executor with a given name."""
-
-    def context(name):
-        if name == "cluster":
-            return cluster(request.getfixturevalue("local").scheduler_address)
-        return process_pool(1 + POOLS.index(name))
-
-    return context
+    """Return a new context of the executor with a given name."""
+    if request.param == "cluster":
+        return cluster(request.getfixturevalue("local").scheduler_address)
+    return process_pool(1 + POOLS.index(request.param))
 
 
 def sweep(cells, store, executor, work=work):
@@ -109,18 +105,18 @@ def is_running_in(group, process):
         return False
 
 
-@pytest.mark.parametrize("name", POOLS)
-def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed, name):
+@pytest.mark.parametrize("pool", POOLS, indirect=True)
+def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed):
     cells = grid()
     random.Random(0).shuffle(cells)
-    assert table(swept(tmp_path, cells, executor=pool(name))).equals(table(undisturbed))
+    assert table(swept(tmp_path, cells, executor=pool)).equals(table(undisturbed))
 
 
-@pytest.mark.parametrize("name", ["one process", "cluster"])
-def test_workers_use_one_thread_and_the_caller_keeps_its_own(store, pool, local, monkeypatch, name):
+@pytest.mark.parametrize("pool", ["one process", "cluster"], indirect=True)
+def test_workers_use_one_thread_and_the_caller_keeps_its_own(store, pool, local, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with pool(name) as executor:
+    with pool as executor:
         sweep([Cell(1.0)], store, executor, worker_settings)
     ((_, (row,), _),) = store.items()
     assert row.pop("pid") != os.getpid()

@@ -84,8 +84,8 @@ def test_with_many_sentences_the_rates_are_those_of_the_mean_loss():
     sentences.
     """
     alpha, rng = 1000.0, np.random.default_rng(0)
-    y, u = TASK.sigma * rng.standard_normal((2, 10**6)), np.array([[1.0], [-1.0]])
-    noise, t = TASK.sigma * rng.standard_normal((2, 10**6)), 0.1
+    y, u = TASK.sigma * rng.standard_normal((2, 10**6)), np.array([[1.5], [-1.5]])
+    noise, t = TASK.sigma * rng.standard_normal((2, 10**6)), 0.02
 
     def mean_loss(h):
         target = (1 - TASK.omega) * own_attention(y) + TASK.omega * np.diag(TASK.matrix)[:, None]
@@ -94,7 +94,7 @@ def test_with_many_sentences_the_rates_are_those_of_the_mean_loss():
     def own_attention(fields):
         return expit(fields * (fields - fields[::-1]))
 
-    rates = growth_rates(TASK, alpha)
+    rates = growth_rates(Task(encoding=1.5), alpha)
     for name, h in (("positional", noise + u), ("semantic", y)):
         curvature = (mean_loss(t * h) - mean_loss(0 * h)) * 2 / t**2
         error = curvature.std() / 1e3 + 0.02 * abs(curvature.mean())  # terms of order t^2 and 1/alpha

@@ -83,6 +83,7 @@ PAIRS = replace(TASK, omega=0.2, matrix="alternative", clusters=OF_PAIRS)
 GENERAL = {  # a task, an architecture, and the number of nodes for each normal variable
     "columns": (replace(PAIRS, spectrum=SMALL), Architecture("untied", 2, 0.2), 4),
     "plain": (replace(TASK, sigma=0.35, matrix=((0.5, 0.3), (0.9, 0.4))), Architecture(), 4),
+    "one cluster": (replace(TASK, sigma=0.35, clusters=[(1.0, (0.5, -0.3), (0.2, 0.1))]), Architecture(), 6),
     "laws": (replace(PAIRS, spectrum=SMALL_LAWS, teachers=(1.0, 0.5)), Architecture(), 4),
     "sentences": (replace(TASK, sigma=0.35, clusters=CHOICES), Architecture(tokens=3, correlation=-0.2), 4),
     "shrunk": (replace(PAIRS, spectrum=SMALL, l1=0.02, density=0.3), Architecture(correlation=0.3), 7),

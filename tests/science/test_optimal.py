@@ -107,16 +107,26 @@ def floor_of(task, kappa, m):
     """Return the test error, with unlimited data, of a student with weights ``kappa Q* + m 1_d``."""
     z, weights = tensor_rule(10, 4)
     y, n = task.sigma * z[:, :2], z[:, 2:]
-    fields = kappa * y + m * (task.sigma * n + [1, -1])
+    fields = kappa * y + m * (task.sigma * n + task.encoding * np.array([1, -1]))
     miss = target_attention(y, task.omega, np.array(task.matrix)) - attention(fields)
     return task.sigma**2 / 2 * (weights @ (miss**2).sum((1, 2)))
 
 
 def test_floors_are_lowest():
-    level = floors(TASK)
+    task = replace(TASK, encoding=2.0)
+    level = floors(task)
     for kappa, m in ((0.8, 0.0), (1.0, 0.0), (0.0, 0.2), (0.0, 0.5)):
-        assert floor_of(TASK, kappa, m) > level["positional" if m else "semantic"]
-    assert level["linear"] == pytest.approx(linear_baseline(TASK), rel=1e-9)
+        assert floor_of(task, kappa, m) > level["positional" if m else "semantic"]
+    assert level["linear"] == pytest.approx(linear_baseline(task), rel=1e-9)
+
+
+@pytest.mark.parametrize("branch", MINIMA)
+def test_curvatures_of_the_floors_are_those_of_finite_differences(branch):
+    task, e = replace(TASK, encoding=1.5), 1e-2
+    _, weight = best_students(task)[branch]
+    first, second = ((weight, e), (weight, 0.0)) if branch == "semantic" else ((e, weight), (0.0, weight))
+    bend = 2 * (floor_of(task, *first) - floor_of(task, *second)) / e**2
+    assert curvature(task, branch) == pytest.approx(bend, rel=2e-2)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from attention_phases import Task
 from attention_phases.attention import attention, target_attention
 from attention_phases.quadrature import gaussian_points
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average
-from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, loss_derivatives, search
+from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, derivatives, descend, search
 
 fields = st.floats(-4, 4)
 targets = st.floats(0.01, 0.99)
@@ -59,7 +59,8 @@ def test_prox_is_a_minimum(w1, w2, t1, t2, V, variance):
     value = ((h - w) ** 2).sum() / (2 * V) + loss(h, t1, t2, variance)
     assert envelope == pytest.approx(value, abs=1e-13)  # tolerance for rounding
     # The last Newton step is below 1e-8, and the error after it is of the order of its square.
-    gradient = np.array(loss_derivatives(h1, h2, t1, t2, variance)[:2])
+    s1, s2 = np.diag(attention(h))
+    gradient = np.array(derivatives(s1, s2, h1, h2, t1, t2, variance)[:2])
     assert (h - w) / V + gradient == pytest.approx(np.zeros(2), abs=1e-11)
 
 

@@ -61,17 +61,9 @@ def root_mean_squares(squares):
     return roots.add_suffix("_rms").join((squares.sem() / (2 * roots)).add_suffix("_rms_error"))
 
 
-def error_ratio(difference, *errors):
-    """Return a difference in units of the combined standard error.
-
-    errors: the errors of both numbers, at least one of them > 0; they are added in quadrature.
-    """
-    return difference / np.sqrt(sum(np.square(error) for error in errors))
-
-
 def difference_in_errors(rows, name, other):
     """Return the difference of two columns of a frame in units of the combined standard error."""
-    return error_ratio(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
+    return (rows[name] - rows[other]) / np.hypot(rows[f"{name}_error"], rows[f"{other}_error"])
 
 
 def wilson(share, count):

@@ -45,7 +45,7 @@ def _table(rows):
     """Format dicts with the same keys as the rows of a text table, with numbers aligned to the right."""
     lines = [[*rows[0]], *([_value_text(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    adjusts = [str.ljust if isinstance(value, str | list) else str.rjust for value in rows[0].values()]
+    adjusts = [str.ljust if isinstance(value, str | list | tuple) else str.rjust for value in rows[0].values()]
     aligned = [[adjust(text, width) for adjust, text, width in zip(adjusts, line, widths)] for line in lines]
     return "\n".join("  ".join(line).rstrip() for line in aligned)
 

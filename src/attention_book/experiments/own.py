@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_phases.errors import BadInput, check_choice, check_seeds, check_several
+from attention_phases.errors import BadInput, as_number, check_choice, check_seeds, check_several
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
@@ -31,7 +31,7 @@ def own_cells(sizes, experiment):
     axes = [name for name, value in table.items() if isinstance(value, (list, tuple)) and name not in LIST_FIELDS]
     table |= {name: check_several(name, table[name]) for name in axes}
     table["seeds"] = check_seeds(table["seeds"])
-    table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
+    table["starts"] = tuple(check_several("starts", [starts] if isinstance(starts := table["starts"], str) else starts))
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in LIST_FIELDS if name in table})
 
 
@@ -42,19 +42,19 @@ def _numbers(array):
     """
     array = np.asarray(array)
     if array.ndim and np.issubdtype(array.dtype, np.floating):
-        return [_numbers(row) if row.ndim else float(f"{row:.12g}") for row in array]
+        return [_numbers(row) if row.ndim else float(f"{as_number(row):.12g}") for row in array]
     return array.tolist()
 
 
 def _own_cell(experiment, **values):
-    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # slow to load because of torch
+    from attention_phases.training.optimizers import OPTIMIZERS, starts_of  # slow to load because of torch
 
     task = Task(**{name: values[name] for name in TASK_FIELDS if name in values})
     architecture = Architecture(**{name: values[name] for name in FORM_FIELDS if name in values})
     check_choice("optimizer", values["optimizer"], ("lbfgs",) if task.l1 else tuple(OPTIMIZERS))
     for start in values["starts"]:
-        check_choice("start", start, STARTS if architecture.form == "tied" else starts_of(architecture.form))
-    size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
+        check_choice("start", start, starts_of(architecture.form))
+    size = (as_number(values[name]) for name in ("alpha", "d", "seeds", "optimizer", "starts"))
     cell = StudentCell(experiment, task, *size)
     cell.sentences()  # raises an error if a size is not allowed
     return cell if architecture == STANDARD else ArchitectureCell(**vars(cell), architecture=architecture)

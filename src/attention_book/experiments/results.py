@@ -109,8 +109,9 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None, device="cpu")
     check_kind("quiet", quiet, bool)
     store = Path(store)
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
-    if not cells or not all(hasattr(cell, "experiment") for cell in cells):
-        raise BadInput("sizes must be a dictionary of named sizes or a list of at least one cell")
+    names = {getattr(cell, "experiment", None) for cell in cells}
+    if len(names) != 1 or None in names:
+        raise BadInput("sizes must be a dictionary of named sizes or a list of at least one cell, of one experiment")
     in_process = workers == 1 and scheduler is None
     compute(cells, store, store.parent, workers, quiet, scheduler, device, in_process)
     table = store.parent / f"{cells[0].experiment}.parquet"

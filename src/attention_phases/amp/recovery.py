@@ -54,6 +54,7 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
     The estimate starts at random weights. The sentences are the same as in `two_tokens.sample`, in float64. At omega =
     1 the labels do not depend on the teacher, and `BadInput` is raised.
     """
+    task.check_unstructured()
     check_real("omega", task.omega, "below 1: at 1 the labels do not depend on the teacher", lambda omega: omega < 1)
     architecture = Architecture(tokens=tokens)
     teacher, xi, _ = (tensor.double().numpy() for tensor in draw(task, alpha, d, rng, architecture))

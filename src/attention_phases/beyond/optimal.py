@@ -46,6 +46,7 @@ def optimal(task: Task, alpha: float, tokens: int = 2) -> OptimalResult:
     The sentences are independent and have `tokens` tokens. At omega = 1 the learner learns nothing about Q* from any
     number of sentences, because all labels equal A.
     """
+    task.check_unstructured()
     alpha, tokens = check_positive("alpha", alpha), check_count("tokens", tokens, at_least=2)
     if tokens > LONGEST:
         raise BadInput("tokens", tokens, f"at most {LONGEST} for the optimal learner, whose quadrature grows as L^2")

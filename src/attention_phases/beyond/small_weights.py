@@ -36,10 +36,11 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
     normal: the teacher's fields of these sentences divided by sigma, (2, N)
     """
+    task.check_unstructured()
     y = task.sigma * normal
     weights, axes = np.linalg.eigh(hessians(np.zeros_like(y), teacher_fit(task, y), task.sigma**2))
     along = np.einsum("nak,an->nk", axes, y)
-    return weights, (axes[:, 0] - axes[:, 1]) ** 2, along**2 - task.sigma**2
+    return weights, (task.encoding * (axes[:, 0] - axes[:, 1])) ** 2, along**2 - task.sigma**2
 
 
 class Beginning(NamedTuple):

@@ -51,7 +51,7 @@ class Architecture:
         tokens = check_count("tokens", self.tokens, at_least=2)
         least = -1 / (tokens - 1)
         within = check_real("correlation", self.correlation, f"in ({least:g}, 1)", lambda c: least < c < 1)
-        object.__setattr__(self, "correlation", within)
+        vars(self).update(tokens=tokens, correlation=within)  # plain numbers, and a frozen dataclass
 
     @property
     def score(self) -> np.ndarray:

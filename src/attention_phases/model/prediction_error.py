@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..attention import pair_attention, softmax
-from ..errors import BadInput, as_number, check_kind, check_real
+from ..errors import BadInput, as_number, check_kind, check_positive, check_real
 from ..measured import Measured, standard_error
 from ..quadrature import TEST_ERROR_NET, gaussian_points
 from ..task import Cluster, Task, encoding, teacher_variances, variances
@@ -88,14 +88,15 @@ def _tested_overlaps(task: Task, overlaps: Any, d: float, trained: Task | None) 
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
         raise BadInput("overlaps", overlaps, "numbers q, m and theta, of one column of weights")
     q = check_real("q", q, "a finite number >= 0", lambda v: v >= 0)
-    m, theta = (check_real(*named, "a finite number", lambda v: True) for named in (("m", m), ("theta", theta)))
+    known = ("m", m), ("theta", theta), ("m_teacher", of("m_teacher", 0.0))
+    m, theta, m_teacher = (check_real(*named, "a finite number", lambda v: True) for named in known)
     check_kind("task", task, Task)
     STANDARD.attention(task)  # raises `BadInput` if A is not for two tokens
     if len(task.teachers) > 1 or task.clusters or np.size(task.directions[0].eigenvalue) > 1:
         raise BadInput("test_error covers one teacher, tokens with one law and no clusters; use general_test_error")
     if replace(task, encoding=1.0).structured and d < inf:
         raise BadInput("test_error covers no task with structure at finite d; leave d out, or use general_test_error")
-    rho, m_teacher = of("rho"), of("m_teacher", 0.0)
+    rho = None if of("rho") is None else check_positive("rho", of("rho"))
     if d < inf and rho is None:
         raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
     if trained is not None:  # convert the overlaps of the weights from the training task to the test task

@@ -92,7 +92,10 @@ def measure_student(
     architecture: Architecture | None = None,
     given: float = 0.0,
 ) -> dict[str, float]:
-    """Return the overlaps, the training loss and the test error of a student, and the error of the linear model."""
+    """Return the overlaps, the training loss and the test error of a student, and the error of the linear model.
+
+    given: share of the positional part in the student's attention, only for the standard student and task.
+    """
     d, models = data.d, (None, data.linear())  # the attention of each model; None means the student's own
     if not weights.isfinite().all():  # the training has diverged
         measured, errors = dict.fromkeys(("q", "m", "theta"), nan), [nan, nan]

@@ -119,6 +119,7 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
 
     The keys are "semantic", with the weight kappa, and "positional", with the weight m.
     """
+    task.check_unstructured()
     z, weights = tensor_rule(nodes, 2)
     target, mean = target_attention(task.sigma * z, task.omega, STANDARD.attention(task)), mean_attention(task, nodes)
 
@@ -132,7 +133,7 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
         found = (minimize_scalar(miss_of, bracket=(BRACKET[0] / scale, BRACKET[1] / scale)).x for scale in scales)
         return min((miss_of(weight), float(weight)) for weight in (*found, 0.0))
 
-    level, m = lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean))
+    level, m = lowest(lambda m: miss(m * (task.sigma * z + task.encoding * np.array([1, -1])), mean))
     return {
         "semantic": lowest(lambda kappa: miss(kappa * task.sigma * z, target)),
         # The attention of the positional student is independent of Y.
@@ -151,12 +152,12 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     if abs(weight) * max(task.sigma, 1) < ZERO_WEIGHT:
         return nan
     z, of_z = tensor_rule(nodes, 2)
-    y, variance = task.sigma * z.T, task.sigma**2
+    y, variance, square = task.sigma * z.T, task.sigma**2, task.encoding**2
     targets = teacher_fit(task, y)
     if branch == "semantic":
         h11, h12, h22 = np.array(bends(weight * y, targets, variance)) @ of_z
-        return float((1 + variance) * (h11 + h22) - 2 * h12)  # because m multiplies the noise and the mark of a token
-    fields = weight * (y + np.array([[1], [-1]]))
+        return float((square + variance) * (h11 + h22) - 2 * square * h12)  # m multiplies noise and mark
+    fields = weight * (y + task.encoding * np.array([[1], [-1]]))
     unaimed, *aimed = (np.array(bends(fields, aims, variance)) @ of_z for aims in ((0, 0), (1, 0), (0, 1)))
     # The averages factorise: the teacher's fields y are independent of the fields, and the Hessian is linear in the
     # targets.

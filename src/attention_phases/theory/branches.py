@@ -124,8 +124,8 @@ def row_of(task: Task, solution: Solution) -> dict[str, float]:
     """Return a dictionary of the overlaps, losses and stability of a solution, with their standard errors.
 
     For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For other students they are
-    the overlaps of `flat_overlaps`, train_loss, test_mse and, if the branch has one, gain. The key of a standard error
-    is for example "q_error".
+    the overlaps of `equations.named_overlaps`, train_loss, test_mse and, if the branch has one, gain. The key of a
+    standard error is for example "q_error".
     """
     stability = "replicon" if "replicon" in solution.spread else "gain"
     measured = [name for name in ("train_loss", "test_mse", stability) if name in solution.spread]

@@ -153,8 +153,8 @@ def spinodal(
         report: function that is called with 1 after each average, of which there are some hundreds
     """
     check_choice("branch", branch, MINIMA)
-    if Setting(task).dimensions != len(MIRROR[branch]):
-        raise BadInput("task", task, "of one teacher and without clusters" + LIMITS_NOTE)
+    if not Setting(task).fast:
+        raise BadInput("task", task, "of one teacher and without clusters, with one law of the tokens" + LIMITS_NOTE)
     points = usual_points("solution") if points is None else points
     alphas = np.geomspace(SMALLEST, LARGEST, 25).tolist()
     quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed, "report": report}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ..errors import check_kind, check_several
+from ..errors import check_kind, check_positive, check_several
 from ..machine import map_jobs
 from ..measured import NO_VALUE
 from ..quadrature import SCRAMBLES
@@ -43,6 +43,7 @@ def phase_diagram(
 
     Args:
         omegas: values of omega, which replace the omega of the task
+        alphas: sample complexities
         points, scrambles, seed: as for `follow`
         workers: number of processes, as for `train`
         report: function that is called after each omega
@@ -61,8 +62,9 @@ def phase_diagram(
 def _phases(job: tuple) -> list[dict[str, Any]]:
     """Return the rows of the phase-diagram table at one omega."""
     task, alphas, quadrature = job
-    branches, rows = {branch: follow(task, branch, alphas, **quadrature) for branch in MINIMA}, []
-    for alpha in sorted(map(float, alphas)):
+    branches = {branch: follow(task, branch, alphas, **quadrature) for branch in MINIMA}
+    rows, linear_mse = [], linear_baseline(task)
+    for alpha in sorted(check_positive("alphas", alpha) for alpha in alphas):
         known = {name: found[alpha] for name, found in branches.items() if alpha in found}
         minima = {name: solution for name, solution in known.items() if not solution.gain > 1}
         phase = min(minima, key=lambda name: minima[name].train_loss, default=None)
@@ -71,5 +73,5 @@ def _phases(job: tuple) -> list[dict[str, Any]]:
         row = {"gap": (gap.value, gap.stderr) if gap else NO_VALUE, "test_mse": test}
         values = {name: value for name, (value, _) in row.items()} | {f"{name}_error": row[name][1] for name in row}
         where = {"omega": task.omega, "alpha": alpha, "phase": phase}
-        rows.append({**where, **values, "linear_mse": linear_baseline(task)})
+        rows.append({**where, **values, "linear_mse": linear_mse})
     return rows

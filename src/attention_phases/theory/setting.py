@@ -62,7 +62,7 @@ class Setting:
         if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
             raise BadInput("clusters along the teacher exclude a spectrum and several teachers" + LIMITS_NOTE)
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
-        self.fast = not self.general and self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
+        self.fast = not (self.general or self.task.clusters) and self.architecture == STANDARD and laws == columns == 1
         # The weights of the directions in an average with Sigma, (n, k), and the variances of the teacher's fields,
         # whose columns are independent, (k, t).
         self.shares = self.weights[:, None] * self.eigenvalues

@@ -57,7 +57,7 @@ class Solution:
 
     alpha: float  #: sample complexity
     reason: str  #: why the solution failed; empty if it converged
-    overlaps: Any  #: `Scalars` for one column of weights, `Overlaps` for more
+    overlaps: Any  #: `Scalars` if each overlap is one number, otherwise `Overlaps`
     train_loss: float  #: training loss epsilon_t (Eq. 14)
     test_mse: float  #: test error epsilon_g (Eq. 10)
     free_energy: float  #: free energy (Eq. 108)
@@ -132,7 +132,8 @@ def solve(
         alpha: sample complexity
         branch: "semantic" (m = 0 and theta > 0), "positional" (theta = 0 and m > 0) or "symmetric" (m = theta = 0, from
             which the other two branch off). If the scores of two columns add up (rank 2), the first column of the
-            semantic branch follows the teacher and the second the positions, and there is no symmetric branch.
+            semantic branch follows the teacher and the second the positions, and there is no symmetric branch. If the
+            teacher has several columns, the branch "both" has one column of the student for each of two of them.
         points, scrambles, seed: quadrature, see `gaussian_points`; the default of points is `usual_points` of
             "solution"
         start: a solution close by on the same branch, or its overlaps, which replaces the damped iteration

@@ -1,4 +1,7 @@
-"""The two thresholds in sample complexity: alpha_c(omega) and alpha_l(omega) (paper, Section 5)."""
+"""The thresholds in sample complexity: alpha_c(omega) and alpha_l(omega) (paper, Section 5).
+
+A student of rank 2 and a teacher of several columns have a third threshold, "second".
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -61,7 +61,7 @@ def starts_of(form: str) -> tuple[str, ...]:
     "mixed" needs more than one column of weights.
     """
     mixed = ("mixed",) if len(FORMS[form].score) > 1 else ()
-    return ("semantic", "positional", *mixed, "random")
+    return STARTS if form == "tied" else ("semantic", "positional", *mixed, "random")
 
 
 def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
@@ -83,8 +83,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
         rng: random generator of the noise.
     """
     teachers = teacher.reshape(-1, teacher.shape[-1])
-    known = STARTS if form == "tied" else starts_of(form)
-    check_choice("start", start, [name for name in known if name != "second" or len(teachers) > 1])
+    check_choice("start", start, [name for name in starts_of(form) if name != "second" or len(teachers) > 1])
     d, score = teachers.shape[1], np.array(FORMS[form].score)
     if start == "second":
         teachers = teachers[1:]
@@ -118,7 +117,7 @@ class Fit:
     weights: Tensor = field(repr=False)  #: final weights (p,)
     train_loss: float  #: training loss R/d
     grad_norm: float  #: Euclidean norm of the gradient of R
-    steps: int  #: number of gradient evaluations
+    steps: int  #: number of gradient evaluations; a line search of L-BFGS may need several in one iteration
     seconds: float  #: wall time; students trained together share it equally
     converged: bool  #: whether grad_norm is at most the tolerance of L-BFGS, for any optimizer
 
@@ -158,7 +157,7 @@ def fit(
     for name, value in settings.items():
         if name not in SETTINGS[optimizer]:
             raise BadInput(f"{optimizer} has no setting {name} (it has: {', '.join(SETTINGS[optimizer]) or 'none'})")
-        (check_count if name == "steps" else check_positive)(name, value)
+        settings[name] = (check_count if name == "steps" else check_positive)(name, value)
     starts = _check_starts(data, starts)
     if risk is None:
         check_kind("data", data, two_tokens.Dataset | students.Sentences)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from ..errors import BadInput, check_seeds, check_several
+from ..errors import BadInput, check_choice, check_seeds, check_several
 from ..machine import choose_device, map_jobs, torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
@@ -37,10 +37,12 @@ def train(
 ) -> "pd.DataFrame":
     """Train students on sampled sentences, and return a table with a row for each data set and start.
 
-    The columns are as in the stored tables: seed, start, q, m, theta, train_loss, test_mse, linear_mse (the test error
-    of the linear model on the same sentences), grad_norm, steps, seconds, and converged. Test errors are exact
+    The columns are seed, start, q, m, theta, train_loss, test_mse, linear_mse (the test error of the linear model on
+    the same sentences), grad_norm, steps, seconds, and converged, which the stored tables lack. Test errors are exact
     expectations at this d, up to a relative error of 1e-3. With several columns of weights q is ``sigma^2 tr(q)``, m
-    and theta are norms, and further columns hold the single overlaps without sigma^2: q_11, q_12, m_1 and so on.
+    and theta are norms, and further columns hold the single overlaps without sigma^2: q_11, q_12, m_1 and so on. If the
+    task has structure, `length` (the squared length of the teacher divided by its limit, minus 1) and the overlaps with
+    each column of the teacher replace these further columns.
 
     >>> from attention_phases import Task, train
     >>> students = train(Task(omega=0.3), alpha=2.0, d=50, seeds=range(2))
@@ -69,6 +71,8 @@ def train(
     """
     import pandas as pd  # slow to load
 
+    for name in settings:  # other names could be arguments of `train_on`
+        check_choice("setting", name, ("tolerance", "rate", "steps"))
     seeds = check_seeds(seeds)
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     if len({*starts}) < len(starts):

@@ -23,7 +23,7 @@ def contraction(task, data, fixed, noise, steps):
 
     The distances (steps + 1,) are divided by the first distance.
 
-    data: from `limiting`.
+    data: from `limiting_data`.
     fixed: the state at the fixed point.
     noise: direction of the displacement, (d,).
     """
@@ -42,7 +42,7 @@ def copies(task, data, starts, damping, width, before, over):
     `apart` (the distance) and `change` (of the first copy in one iteration) are root mean squares in units of the size
     of Q. q, m, theta and V are of the first copy.
 
-    data: from `limiting`.
+    data: from `limiting_data`.
     starts: two states.
     before: number of iterations before the measurement.
     over: number of iterations over which means are taken.

@@ -58,18 +58,14 @@ def derivatives(s1, s2, h1, h2, t1, t2, variance):
 
 
 @njit(cache=True)
-def loss_derivatives(h1, h2, t1, t2, variance):
-    """Return the gradient and the Hessian of the loss at fields h, as in `derivatives`."""
-    return derivatives(logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1)), h1, h2, t1, t2, variance)
-
-
-@njit(cache=True)
 def hessian(minimum, t1, t2, V, variance):
     """Return 1 + V H at a minimum, where V is the response of the fields and H is the Hessian of the loss.
 
     The result has the entries 11, 12, 22. A minimum is (h1, h2, ...).
     """
-    _, _, h11, h12, h22 = loss_derivatives(minimum[0], minimum[1], t1, t2, variance)
+    h1, h2 = minimum[0], minimum[1]
+    s1, s2 = logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1))
+    _, _, h11, h12, h22 = derivatives(s1, s2, h1, h2, t1, t2, variance)
     return 1.0 + V * h11, V * h12, 1.0 + V * h22
 
 
