@@ -62,7 +62,6 @@ def through(x, y, at):
     return KroghInterpolator(x[first : first + 4], y[first : first + 4])(at)
 
 
-SAID = case_text("said.js")
 ROWS = QUANTITIES | {"ridge": ("ridge", 1e3), "misfit": ("misfit", 1e3)}
 
 
@@ -75,7 +74,7 @@ def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
         thresholds = theory.curves(omega)
         places += [(omega, thresholds[what][0]) for what in ("critical", "linear") if thresholds[what][0] < 2]
     views = [(matrix, round(omega, 3), round(alpha, 2)) for omega, alpha in places]
-    for (_, omega, alpha), said in zip(views, page.evaluate(SAID, views), strict=True):
+    for (_, omega, alpha), said in zip(views, page.evaluate(case_text("said.js"), views), strict=True):
         minima = theory.at(omega, alpha)
         there = [name for name in OWN_OVERLAP if minima[name] is not None]
         assert there == [name for name in OWN_OVERLAP if said["at"][name]]

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from cases import case_text
 
-POINTED = case_text("pointed.js")
-
 
 def test_the_point_next_to_the_pointer_is_told(page):
     """Points have priority over points of lines and over the cells of a map."""
@@ -24,7 +22,7 @@ def test_the_point_next_to_the_pointer_is_told(page):
     size = np.array([400, 200]) * scale
     corner = np.array([image["x"], image["y"]]) + (np.array([image["width"], image["height"]]) - size) / 2
     pointers = corner + rng.uniform(-0.05, 1.05, (150, 2)) * size
-    told = page.evaluate(POINTED, [pointers.tolist(), {"boxes": {"tall": boxes}, "series": series}])
+    told = page.evaluate(case_text("pointed.js"), [pointers.tolist(), {"boxes": {"tall": boxes}, "series": series}])
     seen = Counter()
     for pointer, shown in zip(pointers, told, strict=True):
         best, expected = 40, None

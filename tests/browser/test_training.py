@@ -19,7 +19,6 @@ from attention_phases.theory.branches import OWN_OVERLAP
 from browser import MADE, RHO, SIGMA
 
 TASK = {"omega": MADE.omega, "A": MADE.matrix}
-SAMPLED = case_text("sampled.js")
 DESCENDED = """job => [...attentionTraining(explorerData).descents(
     {...job, starts: job.starts.map(Q => new Float64Array(Q))})]"""
 
@@ -28,7 +27,7 @@ class Sentences:
     """Training sentences from the browser, with the risk as in Eq. 3 and without any reduction."""
 
     def __init__(self, page, count, d, seed):
-        drawn = page.evaluate(SAMPLED, [TASK, count, d, seed])
+        drawn = page.evaluate(case_text("sampled.js"), [TASK, count, d, seed])
         parts = (*drawn.values(), [[1], [-1]])
         self.teacher, inputs, places = (torch.tensor(part, dtype=torch.float64) for part in parts)
         self.d, self.xi = d, (inputs.reshape(count, 2, d) * d**0.5 - places / d**0.5).transpose(0, 1)

@@ -72,6 +72,13 @@ def growth_in_first_step(d, alpha, seed):
     return np.linalg.norm(minimize(risk, start.numpy(), jac=True, method="L-BFGS-B", options=options).x) / start.norm()
 
 
+def places_of_largest_effect():
+    """Return where larger weights bring more students to the side of the teacher than every other change."""
+    others = ["gd longer 3 0.0", "momentum 3 0.0", "minibatches, rate 1.5 2 0.0", "rate 3 3 0.0"]
+    larger, best = page.side_counts["gd, larger 1 0.0"], page.semantic[others].groupby(["d", "alpha"]).max()
+    return [place for place in larger.index if larger[place] > best[place]]
+
+
 CLAIMS = {
     r"gradient descent mostly misses the deeper valley": lambda: (
         semantic_shares("alpha >= 1.5 and d >= 200")["gd"].max() < 0.1
@@ -96,9 +103,9 @@ CLAIMS = {
     r"compares the usual small random weights with random weights four times as large": lambda: (
         set(page.descents.query("way in ('rate 1.5, larger', 'gd, larger')")["noise"]) == {4 * DescentCell.noise}
     ),
-    r"For gradient descent the size of the starting weights matters most": lambda: (
-        page.rest_counts["rate 1.5, larger 3 0.0"] > page.rest_counts["rate 1.5 3 0.0"]
-    ).all(),
+    r"For gradient descent the size of the starting weights matters most**, except at $d=200$ and $\alpha=4$": lambda: (
+        places_of_largest_effect() == [(200, 2), (500, 2), (500, 4)]
+    ),
     r"At the published rate, too, more students end closer to the teacher": lambda: (
         page.side_counts["gd, larger 1 0.0"] > page.side_counts["gd 1 0.0"]
     ).all(),

@@ -30,7 +30,7 @@ def two_columns_end_by_their_start():
 
 
 CLAIMS = {
-    r"Below a flatness of about 0.75 the teacher is found without a jump": lambda: (
+    r"Below a flatness of about 0.75 such a teacher is found without a jump": lambda: (
         (jumps := page.even_teachers["critical"].notna()).loc[:0.75].all()
         and not jumps.loc[0.72:].any()
         and len(jumps) == 11

@@ -1,7 +1,8 @@
 """Claims of the page `table1_histogram` about the stored results."""
 
+from math import hypot
+
 from attention_book import published
-from attention_book.analysis.instances import error_ratio
 from claims import each_holds, load, stored
 
 page = stored("table1_histogram")
@@ -21,9 +22,8 @@ def distances_of_the_others():
     runs = page.run_values.loc["semantic"]
     others = runs.drop(runs["accuracy"].nsmallest(4).index)
     known = {name: mean for name, (mean, _) in published.HISTOGRAM["semantic"].items() if name != "accuracy"}
-    return [
-        error_ratio(others[name].mean() - mean.value, others[name].sem(), mean.stderr) for name, mean in known.items()
-    ]
+    apart = {name: (others[name].mean() - mean.value, others[name].sem(), mean.stderr) for name, mean in known.items()}
+    return [difference / hypot(*errors) for difference, *errors in apart.values()]
 
 
 CLAIMS = {
