@@ -74,7 +74,7 @@ def page_of(omega):
     semantic, positional = attention(kappa * FIELDS), attention(m * MARKS)
     marks = [f"{mark / D**0.5:+.2f}".replace("-", "\N{MINUS SIGN}") for mark in MARKS]
     html = f"""<div class="sentence">
-<p>The sentence <i>ξ</i>; beside it, what the mark of its place adds to each number</p>
+<p>The two tokens of the sentence <i>ξ</i>. At the right: what the positional encoding adds to each number</p>
 {squares("Tokens a and b as squares, shaded by the size of the number", xi, marks)}
 <p>The teacher's attention,
 {number(omega, "b")} <i>A</i> + {number(1 - omega, "b")} softmax(<i>yy</i><sup>⊤</sup>) = <i>Y</i></p>

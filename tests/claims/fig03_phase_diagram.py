@@ -1,7 +1,11 @@
 """Claims of the page `fig03_phase_diagram` about the stored results."""
 
+from scipy.stats import norm
+
 from attention_phases import Task
-from claims import each_holds, line, load
+from claims import each_holds, line, load, stored
+
+page = stored("fig03_phase_diagram")
 
 
 def changed():
@@ -21,6 +25,9 @@ CLAIMS = {
     r"From $d = 135$ on every student keeps the mechanism with which it starts": lambda: changed().loc[135:].max() == 0,
     r"At $d = 10$ about a third of the students that start at the teacher switch": lambda: (
         0.3 < changed().loc[10, "semantic"] < 0.35 and changed().max() == changed().loc[10, "semantic"]
+    ),
+    r"The largest single difference is {glue:text}`farthest`, which is more than chance explains": lambda: (
+        2 * len(page.large) * norm.sf(page.large["sigma_off"].abs().max()) < 0.01
     ),
     r"Below the red line, nearly all students that start at the teacher end closer to the teacher than to the "
     r"encoding, if $\alpha$ is at least 0.2 and $\omega$ at most 0.3": lambda: all(

@@ -20,6 +20,9 @@ CLAIMS = {
     r"with a different A the jump nearly disappears": lambda: (
         line("fig09_theory", "critical").index.max() < 0.1 < 0.5 < line("fig03_theory", "critical").index.max()
     ),
+    r"both minima exist, but we cannot decide whether they exist at the same $\alpha$": lambda: (
+        abs(line("fig09_theory", "positional border")[0.08] - line("fig09_theory", "semantic border")[0.08]) < 0.064
+    ),
     r"At $\alpha = 2$, all of them do so at $\omega = 0.2$, and four of ten do so at $\omega = 0.02$": lambda: (
         largest_loss_apart() < 1e-3 and left_the_encoding("lbfgs").loc[[0.02, 0.2]].to_list() == [0.4, 1.0]
     ),

@@ -1,6 +1,8 @@
 """Claims of the page `published_tables` about the stored results."""
 
-from claims import each_holds, stored
+from attention_book import crossing_limits
+from attention_book.published import CRITICAL_ALPHA
+from claims import each_holds, load, stored
 
 page = stored("published_tables")
 
@@ -12,6 +14,10 @@ def spread_of_factors():
 
 
 CLAIMS = {
+    r"At $\omega=0.1$ the printed $\alpha_c$ agrees with the crossing of trained students, extrapolated to": lambda: (
+        abs((found := crossing_limits(load("crossing"))[1].loc[0.1])["alpha"] - CRITICAL_ALPHA[0.1].value)
+        < found["alpha_error"]
+    ),
     r"Every printed threshold is smaller than ours": lambda: all(
         (rows["alpha"] > rows["printed"]).all() for rows in page.threshold_rows.values()
     ),
