@@ -1,4 +1,4 @@
-"""What stays on one line: a number and its per cent sign, and a formula that ends with "=" and its value."""
+"""What stays on one line: a number and its per cent sign, a formula ending with "=" and its value, and table cells."""
 
 from docutils import nodes
 
@@ -11,7 +11,13 @@ def setup(app):
 
 
 def join(app, doctree, page):
-    """Put a no-break space before each per cent sign, but not in code; wrap formulas and their values."""
+    """Put a no-break space before each per cent sign, but not in code; wrap formulas and their values.
+
+    Tables of pandas scroll on a phone, because their cells do not break. The keyboard can reach and scroll them.
+    """
+    for output in doctree.findall(nodes.raw):
+        if 'class="dataframe"' in output.astext():
+            output[:] = [nodes.Text(output.astext().replace('class="dataframe"', 'class="dataframe" tabindex="0"'))]
     for text in [*doctree.findall(nodes.Text)]:
         if " %" in text and not isinstance(text.parent, VERBATIM):
             text.parent.replace(text, nodes.Text(text.replace(" %", "\u00a0%")))

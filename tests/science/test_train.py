@@ -151,6 +151,8 @@ def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
     with pytest.raises(pytest.fail.Exception, match="2 processes"):
         monkeypatch.setattr("attention_phases.machine.cores", lambda: 2)
         map_jobs(abs, [-1, -2, -3])
+    with pytest.raises(pytest.fail.Exception, match="3 processes"):
+        map_jobs(abs, [-1, -2, -3], workers=4)
     assert map_jobs(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
 
 

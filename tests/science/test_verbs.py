@@ -164,6 +164,8 @@ def test_a_diagram_has_the_lower_of_the_minima():
     error = standard_error(both[0].spread["train_loss"] - both[1].spread["train_loss"])
     assert late["gap_error"] == pytest.approx(error, rel=0.05) and np.isnan(early["gap"])
     assert late["linear_mse"] == linear_baseline(TASK) and table.attrs["points"] == 64
+    (saddle,) = phase_diagram([0.1], [2.0], **FEW, workers=1).to_dict("records")  # here the positional one is a saddle
+    assert saddle["phase"] == "semantic" and np.isnan(saddle["gap"])
 
 
 @pytest.mark.slow
