@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from attention_phases import Architecture, Task, data_set, solve
 from attention_phases.amp.stability import gain_without_jumps
-from attention_phases.beyond.curvature import hessian, softness
+from attention_phases.beyond.curvature import hessian, smallest_curvatures
 from attention_phases.beyond.small_weights import growing_cosines, growth_rates
 from attention_phases.model import students
 from attention_phases.model.architectures import FORMS
@@ -17,12 +17,12 @@ from attention_phases.model.architectures import FORMS
 def test_softness_of_a_known_hessian():
     """A fifth of the teacher lies along one of the softest axes. At a saddle the stiffness is not defined."""
     curvatures, axes = np.linspace(1, 5, 40), np.eye(40)
-    found = softness(np.diag(curvatures), axes[3] - 2 * axes[30])
+    found = smallest_curvatures(np.diag(curvatures), axes[3] - 2 * axes[30])
     assert found["softest"] == pytest.approx(1)
     assert found["leaning"] == pytest.approx(1 / 5)
     assert found["stiff_teacher"] == pytest.approx(5 / (1 / curvatures[3] + 4 / curvatures[30]))
     assert found["stiff_any"] == pytest.approx(1 / np.mean(1 / curvatures))
-    assert softness(np.diag(curvatures - 1.5), axes[3]).keys() == {"softest", "leaning"}
+    assert smallest_curvatures(np.diag(curvatures - 1.5), axes[3]).keys() == {"softest", "leaning"}
 
 
 def test_second_derivatives_of_the_risk_are_true_by_every_way_to_them():

@@ -39,7 +39,7 @@ def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
     return lam * np.eye(data.d) + x.reshape(-1, data.d).T @ bent.reshape(-1, data.d)
 
 
-def softness(curvature: np.ndarray, teacher: np.ndarray) -> dict[str, float]:
+def smallest_curvatures(curvature: np.ndarray, teacher: np.ndarray) -> dict[str, float]:
     """Compute the smallest curvature of the risk from its Hessian, and the curvature along the teacher.
 
     `softest` is the smallest eigenvalue of the Hessian, by Lanczos' method. `leaning` is the squared cosine of the

@@ -23,7 +23,7 @@ from .crossing import NEAR_ALPHAS
 SAME_DISTANCE = 1e-2  # largest relative distance between the weights of two end points in the same minimum
 
 
-def follow(cell):
+def train_along(cell):
     """Train students along increasing and decreasing alpha, each from the minimum at the previous alpha.
 
     The result has a row for each `way` and each alpha (`at`). One data set is drawn at the largest alpha, and its first
@@ -152,7 +152,7 @@ class LoopCell(OnData):
     """
 
     kind = Kind(
-        follow,
+        train_along,
         # There are many minima, and rounding decides which of them a student reaches at the next alpha. On another
         # processor m differed by up to 5e-3 and theta by up to 1e-3, at omega = 0.1.
         {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)},

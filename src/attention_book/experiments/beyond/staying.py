@@ -24,14 +24,15 @@ TIGHT_GRADIENT = 1e-6
 def stay_rows(cell, displaced=0.0):
     """Train students from several kinds of starts, and return rows with their overlaps, losses and gradients.
 
-    The end points from the encoding, from the teacher and from small weights also have the `softness` of the risk.
+    For end points from the encoding, from the teacher and from small weights, the rows also have the smallest
+    curvatures of the risk.
 
     cell: a `StayCell`.
     displaced: relative displacement of every weight of the starts; the data are not displaced.
     """
     import torch
 
-    from attention_phases.beyond.curvature import hessian, softness
+    from attention_phases.beyond.curvature import hessian, smallest_curvatures
     from attention_phases.model.two_tokens import risk
     from attention_phases.training.optimizers import fit, gradient_descent, start_weights
 
@@ -53,7 +54,7 @@ def stay_rows(cell, displaced=0.0):
         row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
         row["same"] = torch.nn.functional.cosine_similarity(student.double(), ends[0], dim=0).abs().item()
         if soft:
-            row |= softness(hessian(data, student, cell.task.lam), data.teacher.double().numpy())
+            row |= smallest_curvatures(hessian(data, student, cell.task.lam), data.teacher.double().numpy())
         rows.append(row)
 
     starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
