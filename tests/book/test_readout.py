@@ -14,7 +14,6 @@ from matplotlib import pyplot as plt
 
 from attention_book.render.figure_data import csv_of, readout_of
 
-BY_NAME = {"#c8553d": "semantic"}
 SHOWS = """([image, wide]) => image.complete && image.naturalWidth > 0 && image.currentSrc.includes("-wide") === wide"""
 
 
@@ -27,7 +26,7 @@ def axes():
 
 def series_of(axes):
     """Return the points by the name of their series."""
-    series = json.loads(readout_of(axes.figure, BY_NAME) or "[]")
+    series = json.loads(readout_of(axes.figure, {"#c8553d": "semantic"}) or "[]")
     return {one["name"]: one["points"] for one in series}, series
 
 

@@ -90,8 +90,7 @@ def test_the_response_of_minima_is_that_of_students_that_stayed_and_all_dimensio
 
 
 def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
-    rows = {"x": 0.3, "y": 0.1, "x_error": 0.03, "y_error": 0.04}
-    assert difference_in_errors(rows, "x", "y") == pytest.approx(4.0)
+    assert difference_in_errors({"x": 0.3, "y": 0.1, "x_error": 0.03, "y_error": 0.04}, "x", "y") == pytest.approx(4.0)
 
 
 def test_gaps_have_the_sign_of_the_semantic_student_less_the_other(table):

@@ -110,14 +110,11 @@ def says(text, *expected):
     return len(told) == len(expected) and all(abs(a - b) <= 0.501 * unit for a, b, unit in zip(told, expected, units))
 
 
-DRAWN = case_text("drawn.js")
-
-
 class Drawing:
     """A drawing in the numbers of its axes, which are read from their ticks."""
 
     def __init__(self, svg):
-        read = svg.evaluate(DRAWN)
+        read = svg.evaluate(case_text("drawn.js"))
         self.words = read["words"]
         self.rulers, self.pixel = [], []
         for axis, ticks in enumerate(read["ticks"]):

@@ -16,7 +16,6 @@ from browser import LAM, MADE, SIGMA, Theory, load
 
 STATIC = HERE / "book/_static"
 SCRIPTS = (*OF_THE_LANDING_PAGE[1:], "readout.js", "search.js")  # without the script of the data
-PAGE = case_text("scripts.html")
 WORKER = "window.inWorker = () => (name, job, answered) => { name && jobs.push({name, job, answered}); };"
 WORDS = "alpha_c α_c theta loss losses training trained the of semantic positional weight attention_phases q valleys"
 WORDS += " optimiser optimizers"
@@ -78,7 +77,7 @@ def page(chromium, data, tmp_path_factory):
     style, given = (STATIC / "explorer.css").read_text(encoding="utf-8"), json.dumps(data)
     path = tmp_path_factory.mktemp("page") / "page.html"
     tags = "".join(f"<script>{script}</script>" for script in scripts)
-    path.write_text(PAGE % (style, bodies, given, json.dumps(texts), tags), encoding="utf-8")
+    path.write_text(case_text("scripts.html") % (style, bodies, given, json.dumps(texts), tags), encoding="utf-8")
     with opening(chromium, reduced_motion="reduce") as opened:
         page = opened(path)
         load(page, page.url)

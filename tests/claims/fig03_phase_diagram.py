@@ -33,7 +33,7 @@ CLAIMS = {
     r"encoding, if $\alpha$ is at least 0.2 and $\omega$ at most 0.3": lambda: all(
         (rows["theta"].abs() > Task().sigma ** 2 * rows["m"].abs()).mean() > 0.95
         for omega, border in line("fig03_theory", "semantic border").loc[:0.3].items()
-        for rows in [load("fig03", start="semantic", optimizer="lbfgs", omega=omega).query("0.2 <= alpha < @border")]
+        for _, rows in load("fig03", start="semantic", omega=omega).query("0.2 <= alpha < @border").groupby("optimizer")
     ),
     r"at $\omega = 0.1$ and $\alpha = 2$, far beyond the blue line, nearly all students that start": lambda: (
         (load("fig03", start="positional", omega=0.1, alpha=2.0)["m"].abs() / Task().sigma ** 2 > 0.3).mean() > 0.9

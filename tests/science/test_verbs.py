@@ -77,7 +77,9 @@ def test_numbers_and_lists_come_in_every_form(kind):
     plain = {"q": 0.125, "m": 0.0, "theta": 0.125, "rho": 0.25}
     given = {name: one(value) for name, value in plain.items()}
     assert test_error(TASK, given, one(100.0)) == test_error(TASK, plain, 100)
-    assert len(own_cells({"alpha": kind([1.0, 2.0]), "d": one(20), "seeds": kind([5, 7])}, "mine")) == 4
+    cells = own_cells({"alpha": kind([1.1, 2.0]), "d": one(20), "seeds": kind([5, 7])}, "mine")
+    assert len(cells) == 4 and {cell.alpha for cell in cells} == {1.1, 2.0}
+    assert Architecture(tokens=one(3)) == Architecture(tokens=3) and type(Architecture(tokens=one(3)).tokens) is int
 
 
 # Random parameters close to ends, where noise is large. At the first the gap at 0.75 was taken for an end. At the
@@ -116,6 +118,8 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, points, scr
 def test_a_measured_value_counts_as_a_number():
     a, b = Measured(2.0, 0.3), Measured(1.0, 0.4)
     assert [a - b, a + 1, 1 - a, sum([a, b])] == [(1.0, 0.5), (3.0, 0.3), (-1.0, 0.3), (3.0, 0.5)]
+    with pytest.raises(TypeError):
+        _ = a * 2  # not a tuple of four numbers
     assert (float(a), f"{a:.3f}", f"{a}") == (2.0, "2.000", "2.00(30)")
     assert pd.DataFrame({"a": [a, Measured.mean([])]}).to_string(index=False).split() == ["a", "2.00(30)", "none"]
 

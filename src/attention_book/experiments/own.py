@@ -31,7 +31,7 @@ def own_cells(sizes, experiment):
     axes = [name for name, value in table.items() if isinstance(value, (list, tuple)) and name not in LIST_FIELDS]
     table |= {name: check_several(name, table[name]) for name in axes}
     table["seeds"] = check_seeds(table["seeds"])
-    table["starts"] = tuple(check_several("starts", [starts] if isinstance(starts := table["starts"], str) else starts))
+    table["starts"] = tuple(np.atleast_1d(table["starts"]).tolist())  # one name counts as a list of one
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in LIST_FIELDS if name in table})
 
 
